@@ -84,7 +84,7 @@ func (p *planner) launchGPU(c *backend.Command, s *step, k *Kernel) bool {
 		p.tooLarge(s, "the grid of "+k.Symbol)
 		return false
 	}
-	c.Source, c.Grid, c.Threads = p.r.d.gpu.source(s.op), grid, p.threads(s, form)
+	c.Source, c.Grid, c.Threads = p.source(c, s, k), grid, p.threads(s, form)
 	if slices.Contains(grid[:], 0) {
 		return false
 	}

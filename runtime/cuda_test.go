@@ -347,3 +347,37 @@ func TestCUDASplitForm(t *testing.T) {
 		t.Errorf("what a library may do is split: %+v", list)
 	}
 }
+
+// Kernels compute with 64 bits where a tensor has more elements than 32 reach.
+func TestCUDAIndex64(t *testing.T) {
+	source := "the source"
+	op := &runtime.Op{
+		Name: "spread", Hash: 902, CUDA: &source, Axes: []runtime.Axis{{Name: "R", Free: true}, {Name: "C"}},
+		Ins: []runtime.Arg{{Name: "x", Shape: []runtime.Dim{{1}}}}, Outs: []runtime.Arg{{Name: "y", Shape: []runtime.Dim{{0}, {1}}}},
+		Variants: []runtime.Variant{{
+			Ins: []runtime.DType{runtime.F16}, Outs: []runtime.DType{runtime.F16},
+			Kernel: []runtime.Kernel{{
+				Symbol: "kt_spread", Buffers: []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+				GPU: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 2048}}, Threads: 256},
+			}},
+		}},
+	}
+	for _, c := range []struct {
+		rows int
+		far  bool
+	}{{1, false}, {1<<21 - 1<<10, false}, {1<<21 - 1<<10 + 1, true}, {1 << 23, true}} {
+		d, card := openCard(t)
+		b := d.Batch("far")
+		var call runtime.Call
+		call.Begin(b, op)
+		call.In(from(t, d, make([]runtime.Float16, 1024), 1024).Untyped())
+		call.Free(c.rows)
+		call.Record("")
+		b.Keep(runtime.Out[runtime.Float16](&call, 0))
+		mustSync(t, b)
+		k := kernels(card.built[0])[0]
+		if far := strings.HasPrefix(*k.Source, "#define KG_INDEX_64\n"); far != c.far || !strings.HasSuffix(*k.Source, source) {
+			t.Errorf("%d rows: the source is %q", c.rows, *k.Source)
+		}
+	}
+}

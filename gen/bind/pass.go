@@ -137,7 +137,7 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 				out.GPU.Small = &small
 			}
 			for _, f := range simtForms(sk) {
-				f.Fields, f.Doc = fields, describe(k)
+				complete(f, fields, describe(k))
 				r.MSL = append(r.MSL, f)
 			}
 		}
@@ -164,7 +164,7 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 				}
 			}
 			for _, f := range simtForms(sk) {
-				f.Buffers[i].Arg = int(n)
+				number(f, i, n)
 			}
 			if wk != nil {
 				wk.Func.Buffers[i].Arg = int(n)
@@ -178,6 +178,20 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 		v.Kernels, v.Temps = nil, nil
 	}
 	r.Op.Variants = append(r.Op.Variants, v)
+}
+
+// complete gives f, and its plain form, the layout of its parameter block and a comment.
+func complete(f *ir.Func, fields []*ir.Field, doc string) {
+	for ; f != nil; f = f.Plain {
+		f.Fields, f.Doc = fields, doc
+	}
+}
+
+// number says which tensor lies in a slot of f, and of its plain form.
+func number(f *ir.Func, slot int, tensor uint8) {
+	for ; f != nil; f = f.Plain {
+		f.Buffers[slot].Arg = int(tensor)
+	}
 }
 
 // simtForms lists the functions of a kernel in SIMT form.

@@ -93,12 +93,12 @@ func (r *Result) gpuOnly(pl *plan.Plan, k *plan.Kernel, sym string, by func(*pla
 	}
 	x := newIndex(pl)
 	f := sk.Func
-	f.Fields, f.Doc = block.Layout(), describe(k)
+	complete(f, block.Layout(), describe(k))
 	out.Guarded, out.Faults, out.GPU = f.Guarded, faults(f), gpuLaunch(x, sk)
 	out.Block, out.BlockBytes = blockOf(x, pl, block), block.Bytes
 	for i, t := range lower.Tensors(k) {
 		n := x.tensor(pl, t)
-		f.Buffers[i].Arg = int(n)
+		number(f, i, n)
 		out.Buffers = append(out.Buffers, Buffer{Tensor: n, Write: f.Buffers[i].Write})
 	}
 	r.MSL = append(r.MSL, f)

@@ -53,6 +53,9 @@ type Func struct {
 	Resident int
 	Guarded  bool // does nothing once the fault word is set
 	Body     []Stmt
+	// Plain is the same for hardware whose matrix units do not multiply F32 as it is,
+	// launched as this one; nil where this one asks for no such thing (SIMT).
+	Plain *Func
 }
 
 // Rough reports whether all results of f are floats of 16 bits, which have no use for the

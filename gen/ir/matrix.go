@@ -4,8 +4,8 @@ package ir
 const MatrixSide = 16
 
 // Matrix is an array of square blocks that the threads of a SIMD group hold
-// together, for the hardware's matrix units: factors of a 16-bit type, or sums of
-// F32 (SIMT). Loops over it unroll. Who holds which elements is the target's
+// together, for the hardware's matrix units: factors of a 16-bit type or of F32, or sums
+// of F32 (SIMT). Loops over it unroll. Who holds which elements is the target's
 // business; of a block of sums each thread has MatrixOwn, the first of them at
 // MatrixRow and MatrixColumn.
 type Matrix struct {

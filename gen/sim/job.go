@@ -16,6 +16,9 @@ type Buffer struct {
 	// Offset places the first byte so far past an address that is a multiple
 	// of 256, as a view into a larger array lies.
 	Offset int
+	// Ahead is how many bytes of the buffer lie before Data. Nobody sets or wants them,
+	// and they take no memory unless the kernel touches them.
+	Ahead int
 }
 
 // Job is one dispatch of a kernel.
@@ -49,12 +52,13 @@ func (j *Job) encode() ([]byte, error) {
 	}
 	u32(len(j.Buffers))
 	for _, b := range j.Buffers {
-		if b.Index < 0 || b.Index >= maxSlots || b.Offset < 0 {
-			return nil, fmt.Errorf("kernel %s: buffer index %d, offset %d: the index is 0 to %d and the offset not negative", j.Kernel, b.Index, b.Offset, maxSlots-1)
+		if b.Index < 0 || b.Index >= maxSlots || b.Offset < 0 || b.Ahead < 0 {
+			return nil, fmt.Errorf("kernel %s: buffer index %d, offset %d, %d bytes ahead: the index is 0 to %d and neither of the others negative", j.Kernel, b.Index, b.Offset, b.Ahead, maxSlots-1)
 		}
 		u32(b.Index)
 		u32(boolean(b.Writable))
 		u64(b.Offset)
+		u64(b.Ahead)
 		u64(len(b.Data))
 		w.Write(b.Data)
 	}

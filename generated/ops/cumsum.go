@@ -131,7 +131,7 @@ func CumSumGradReverseDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b
 // cumSumForwardOp describes cumsum (forward) to the runtime.
 var cumSumForwardOp = runtime.Op{
 	Name:  "cumsum",
-	Hash:  0x2eeb8ca3b13d222e,
+	Hash:  0xecf971e00cab6976,
 	Built: cscan.HashOfCumsum,
 	CUDA:  &cscan.CUDAOfCumsum,
 	Metal: &msl.SourceOfCumsum,
@@ -198,7 +198,7 @@ var cumSumForwardOp = runtime.Op{
 // cumSumReverseOp describes cumsum (reverse) to the runtime.
 var cumSumReverseOp = runtime.Op{
 	Name:  "cumsum",
-	Hash:  0x2eeb8ca3b13d222e,
+	Hash:  0xecf971e00cab6976,
 	Built: cscan.HashOfCumsum,
 	CUDA:  &cscan.CUDAOfCumsum,
 	Metal: &msl.SourceOfCumsum,
@@ -265,7 +265,7 @@ var cumSumReverseOp = runtime.Op{
 // cumSumGradForwardOp describes cumsum_grad (forward) to the runtime.
 var cumSumGradForwardOp = runtime.Op{
 	Name:  "cumsum_grad",
-	Hash:  0x2eeb8ca3b13d222e,
+	Hash:  0xecf971e00cab6976,
 	Built: cscan.HashOfCumsum,
 	CUDA:  &cscan.CUDAOfCumsum,
 	Metal: &msl.SourceOfCumsum,
@@ -328,7 +328,7 @@ var cumSumGradForwardOp = runtime.Op{
 // cumSumGradReverseOp describes cumsum_grad (reverse) to the runtime.
 var cumSumGradReverseOp = runtime.Op{
 	Name:  "cumsum_grad",
-	Hash:  0x2eeb8ca3b13d222e,
+	Hash:  0xecf971e00cab6976,
 	Built: cscan.HashOfCumsum,
 	CUDA:  &cscan.CUDAOfCumsum,
 	Metal: &msl.SourceOfCumsum,

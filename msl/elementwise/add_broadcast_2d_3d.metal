@@ -11,6 +11,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x6df827b3cddc6d48ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -107,28 +114,28 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_f32(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
 		}
 	}
@@ -150,29 +157,29 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_f32_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
 	float y_run_[4];
 	float a_run_[4];
 	float sum_out_[4];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			const kg_index at_3_ = (b_ * size_L_ + l_) * size_D_;
 			kg_load_f32x4(y_run_, y_ + at_3_ + d_);
-			const int at_4_ = b_ * size_D_;
+			const kg_index at_4_ = b_ * size_D_;
 			kg_load_f32x4(a_run_, a_ + at_4_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float y_2_ = y_run_[v_];
 				const float a_2_ = a_run_[v_];
 				sum_out_[v_] = y_2_ + a_2_;
@@ -180,11 +187,11 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_f32_wide(
 			kg_store_f32x4(sum_ + at_3_ + d_, sum_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
 		}
 	}
@@ -206,28 +213,28 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_f16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + float(a_[b_ * size_D_ + d_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + float(a_[b_ * size_D_ + d_]));
 		}
 	}
@@ -249,29 +256,29 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_f16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
 	float y_run_[8];
 	float a_run_[8];
 	float sum_out_[8];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			const kg_index at_3_ = (b_ * size_L_ + l_) * size_D_;
 			kg_load_f16x8(y_run_, y_ + at_3_ + d_);
-			const int at_4_ = b_ * size_D_;
+			const kg_index at_4_ = b_ * size_D_;
 			kg_load_f16x8(a_run_, a_ + at_4_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float y_2_ = y_run_[v_];
 				const float a_2_ = a_run_[v_];
 				sum_out_[v_] = y_2_ + a_2_;
@@ -279,11 +286,11 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_f16_wide(
 			kg_store_f16x8(sum_ + at_3_ + d_, sum_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + float(a_[b_ * size_D_ + d_]));
 		}
 	}
@@ -305,28 +312,28 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_bf16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
 		}
 	}
@@ -348,29 +355,29 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_bf16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
 	float y_run_[8];
 	float a_run_[8];
 	float sum_out_[8];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			const kg_index at_3_ = (b_ * size_L_ + l_) * size_D_;
 			kg_load_bf16x8(y_run_, y_ + at_3_ + d_);
-			const int at_4_ = b_ * size_D_;
+			const kg_index at_4_ = b_ * size_D_;
 			kg_load_bf16x8(a_run_, a_ + at_4_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float y_2_ = y_run_[v_];
 				const float a_2_ = a_run_[v_];
 				sum_out_[v_] = y_2_ + a_2_;
@@ -378,11 +385,11 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_bf16_wide(
 			kg_store_bf16x8(sum_ + at_3_ + d_, sum_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
 		}
 	}
@@ -404,30 +411,30 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f32_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_a_reduced_parts_[512];
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
-	const int thread_ = int(tid);
-	const int n_ = size_B_ * size_D_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int d_ = at_ % size_D_;
-	const int b_ = at_ / size_D_;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_B_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index d_ = at_ % size_D_;
+	const kg_index b_ = at_ / size_D_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	const int at_2_ = b_ * size_L_;
-	for (int block_ = 0; block_ < size_L_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_L_);
+	const kg_index run_ = lanes_ * 1024;
+	const kg_index at_2_ = b_ * size_L_;
+	for (kg_index block_ = 0; block_ < size_L_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_L_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
+			for (kg_index l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
 				d_a_reduced_run_2_ += d_sum_[(at_2_ + l_) * size_D_ + d_];
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -437,7 +444,7 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f32_1(
 	d_a_reduced_parts_[thread_] = d_a_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -460,28 +467,28 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
 		}
 	}
@@ -502,32 +509,32 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
 	float d_sum_run_[4];
 	float d_y_out_[4];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(d_sum_run_, d_sum_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_sum_2_ = d_sum_run_[v_];
 				d_y_out_[v_] = d_sum_2_;
 			}
 			kg_store_f32x4(d_y_ + at_, d_y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
 		}
 	}
@@ -549,30 +556,30 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_a_reduced_parts_[512];
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
-	const int thread_ = int(tid);
-	const int n_ = size_B_ * size_D_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int d_ = at_ % size_D_;
-	const int b_ = at_ / size_D_;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_B_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index d_ = at_ % size_D_;
+	const kg_index b_ = at_ / size_D_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	const int at_2_ = b_ * size_L_;
-	for (int block_ = 0; block_ < size_L_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_L_);
+	const kg_index run_ = lanes_ * 1024;
+	const kg_index at_2_ = b_ * size_L_;
+	for (kg_index block_ = 0; block_ < size_L_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_L_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
+			for (kg_index l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
 				d_a_reduced_run_2_ += float(d_sum_[(at_2_ + l_) * size_D_ + d_]);
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -582,7 +589,7 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f16_1(
 	d_a_reduced_parts_[thread_] = d_a_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -605,28 +612,28 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	}
@@ -647,32 +654,32 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
 	float d_sum_run_[8];
 	float d_y_out_[8];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(d_sum_run_, d_sum_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_sum_2_ = d_sum_run_[v_];
 				d_y_out_[v_] = d_sum_2_;
 			}
 			kg_store_f16x8(d_y_ + at_, d_y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	}
@@ -694,30 +701,30 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_a_reduced_parts_[512];
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
-	const int thread_ = int(tid);
-	const int n_ = size_B_ * size_D_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int d_ = at_ % size_D_;
-	const int b_ = at_ / size_D_;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_B_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index d_ = at_ % size_D_;
+	const kg_index b_ = at_ / size_D_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	const int at_2_ = b_ * size_L_;
-	for (int block_ = 0; block_ < size_L_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_L_);
+	const kg_index run_ = lanes_ * 1024;
+	const kg_index at_2_ = b_ * size_L_;
+	for (kg_index block_ = 0; block_ < size_L_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_L_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
+			for (kg_index l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
 				d_a_reduced_run_2_ += kg_from_bf16(d_sum_[(at_2_ + l_) * size_D_ + d_]);
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -727,7 +734,7 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_1(
 	d_a_reduced_parts_[thread_] = d_a_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -750,28 +757,28 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	}
@@ -792,32 +799,32 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
 	float d_sum_run_[8];
 	float d_y_out_[8];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(d_sum_run_, d_sum_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_sum_2_ = d_sum_run_[v_];
 				d_y_out_[v_] = d_sum_2_;
 			}
 			kg_store_bf16x8(d_y_ + at_, d_y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	}

@@ -11,6 +11,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x701b5c52a4336328ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -106,22 +113,22 @@ kernel void kg_dd4f7221_clamp_f32(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = x_[p_];
 			y_[p_] = x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_;
 		}
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = x_[p_];
 			y_[p_] = x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_;
 		}
@@ -143,20 +150,20 @@ kernel void kg_dd4f7221_clamp_f32_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[4];
 	float y_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_;
 			}
@@ -165,7 +172,7 @@ kernel void kg_dd4f7221_clamp_f32_wide(
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = x_[p_];
 			y_[p_] = x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_;
 		}
@@ -187,22 +194,22 @@ kernel void kg_dd4f7221_clamp_f16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = float(x_[p_]);
 			y_[p_] = half(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
 		}
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
 			y_[p_] = half(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
 		}
@@ -224,20 +231,20 @@ kernel void kg_dd4f7221_clamp_f16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_;
 			}
@@ -246,7 +253,7 @@ kernel void kg_dd4f7221_clamp_f16_wide(
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
 			y_[p_] = half(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
 		}
@@ -268,22 +275,22 @@ kernel void kg_dd4f7221_clamp_bf16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			y_[p_] = kg_to_bf16(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
 		}
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			y_[p_] = kg_to_bf16(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
 		}
@@ -305,20 +312,20 @@ kernel void kg_dd4f7221_clamp_bf16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_;
 			}
@@ -327,7 +334,7 @@ kernel void kg_dd4f7221_clamp_bf16_wide(
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			y_[p_] = kg_to_bf16(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
 		}
@@ -350,22 +357,22 @@ kernel void kg_dd4f7221_clamp_grad_f32(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = x_[p_];
 			d_x_[p_] = x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : d_y_[p_];
 		}
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = x_[p_];
 			d_x_[p_] = x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : d_y_[p_];
 		}
@@ -388,22 +395,22 @@ kernel void kg_dd4f7221_clamp_grad_f32_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[4];
 	float d_y_run_[4];
 	float d_x_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(x_run_, x_ + p_);
 			kg_load_f32x4(d_y_run_, d_y_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				d_x_out_[v_] = x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : d_y_2_;
@@ -413,7 +420,7 @@ kernel void kg_dd4f7221_clamp_grad_f32_wide(
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = x_[p_];
 			d_x_[p_] = x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : d_y_[p_];
 		}
@@ -436,22 +443,22 @@ kernel void kg_dd4f7221_clamp_grad_f16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = float(x_[p_]);
 			d_x_[p_] = half(x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : float(d_y_[p_]));
 		}
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
 			d_x_[p_] = half(x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : float(d_y_[p_]));
 		}
@@ -474,22 +481,22 @@ kernel void kg_dd4f7221_clamp_grad_f16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(x_run_, x_ + p_);
 			kg_load_f16x8(d_y_run_, d_y_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				d_x_out_[v_] = x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : d_y_2_;
@@ -499,7 +506,7 @@ kernel void kg_dd4f7221_clamp_grad_f16_wide(
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
 			d_x_[p_] = half(x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : float(d_y_[p_]));
 		}
@@ -522,22 +529,22 @@ kernel void kg_dd4f7221_clamp_grad_bf16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			d_x_[p_] = kg_to_bf16(x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]));
 		}
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			d_x_[p_] = kg_to_bf16(x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]));
 		}
@@ -560,22 +567,22 @@ kernel void kg_dd4f7221_clamp_grad_bf16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(x_run_, x_ + p_);
 			kg_load_bf16x8(d_y_run_, d_y_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				d_x_out_[v_] = x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : d_y_2_;
@@ -585,7 +592,7 @@ kernel void kg_dd4f7221_clamp_grad_bf16_wide(
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			d_x_[p_] = kg_to_bf16(x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]));
 		}

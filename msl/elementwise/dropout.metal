@@ -15,6 +15,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x0a9f09d13a40dadbul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -141,21 +148,21 @@ kernel void kg_dd4f7221_dropout_f32(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_2_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_2_ = from_ + (i_ * 256 + thread_);
 			y_[p_2_] = kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
 		}
 	} else {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
-		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+		for (kg_index p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
 			y_[p_2_] = kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
 		}
 	}
@@ -178,21 +185,21 @@ kernel void kg_dd4f7221_dropout_f32_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[4];
 	float y_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_2_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_2_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(x_run_, x_ + p_2_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int p_3_ = p_2_ + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index p_3_ = p_2_ + v_;
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_3_))) < t_ ? 0.0f : x_2_ * t_2_;
 			}
@@ -201,7 +208,7 @@ kernel void kg_dd4f7221_dropout_f32_wide(
 	} else {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
-		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+		for (kg_index p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
 			y_[p_2_] = kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
 		}
 	}
@@ -224,21 +231,21 @@ kernel void kg_dd4f7221_dropout_f16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_2_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_2_ = from_ + (i_ * 256 + thread_);
 			y_[p_2_] = half(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : float(x_[p_2_]) * t_2_);
 		}
 	} else {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
-		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+		for (kg_index p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
 			y_[p_2_] = half(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : float(x_[p_2_]) * t_2_);
 		}
 	}
@@ -261,21 +268,21 @@ kernel void kg_dd4f7221_dropout_f16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_2_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_2_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(x_run_, x_ + p_2_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int p_3_ = p_2_ + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index p_3_ = p_2_ + v_;
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_3_))) < t_ ? 0.0f : x_2_ * t_2_;
 			}
@@ -284,7 +291,7 @@ kernel void kg_dd4f7221_dropout_f16_wide(
 	} else {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
-		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+		for (kg_index p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
 			y_[p_2_] = half(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : float(x_[p_2_]) * t_2_);
 		}
 	}
@@ -307,21 +314,21 @@ kernel void kg_dd4f7221_dropout_bf16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_2_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_2_ = from_ + (i_ * 256 + thread_);
 			y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
 		}
 	} else {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
-		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+		for (kg_index p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
 			y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
 		}
 	}
@@ -344,21 +351,21 @@ kernel void kg_dd4f7221_dropout_bf16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_2_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_2_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(x_run_, x_ + p_2_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int p_3_ = p_2_ + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index p_3_ = p_2_ + v_;
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_3_))) < t_ ? 0.0f : x_2_ * t_2_;
 			}
@@ -367,7 +374,7 @@ kernel void kg_dd4f7221_dropout_bf16_wide(
 	} else {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
-		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+		for (kg_index p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
 			y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
 		}
 	}

@@ -12,6 +12,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x8a903cf0575a5e30ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -108,29 +115,29 @@ kernel void kg_dd4f7221_mask_zero_f32(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = int(mask_[b_ * size_L_ + l_]) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = int(mask_[b_ * size_L_ + l_]) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -151,39 +158,39 @@ kernel void kg_dd4f7221_mask_zero_f32_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
 	float y_run_[4];
 	float z_out_[4];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			const kg_index at_3_ = (b_ * size_L_ + l_) * size_D_;
 			kg_load_f32x4(y_run_, y_ + at_3_ + d_);
-			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			const bool t_ = kg_index(int(mask_[b_ * size_L_ + l_])) != 0;
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float y_2_ = y_run_[v_];
 				z_out_[v_] = t_ ? y_2_ : 0.0f;
 			}
 			kg_store_f32x4(z_ + at_3_ + d_, z_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = int(mask_[b_ * size_L_ + l_]) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -204,29 +211,29 @@ kernel void kg_dd4f7221_mask_zero_f16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = half(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = half(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -247,39 +254,39 @@ kernel void kg_dd4f7221_mask_zero_f16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
 	float y_run_[8];
 	float z_out_[8];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			const kg_index at_3_ = (b_ * size_L_ + l_) * size_D_;
 			kg_load_f16x8(y_run_, y_ + at_3_ + d_);
-			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			const bool t_ = kg_index(int(mask_[b_ * size_L_ + l_])) != 0;
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float y_2_ = y_run_[v_];
 				z_out_[v_] = t_ ? y_2_ : 0.0f;
 			}
 			kg_store_f16x8(z_ + at_3_ + d_, z_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = half(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -300,29 +307,29 @@ kernel void kg_dd4f7221_mask_zero_bf16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -343,39 +350,39 @@ kernel void kg_dd4f7221_mask_zero_bf16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
 	float y_run_[8];
 	float z_out_[8];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			const kg_index at_3_ = (b_ * size_L_ + l_) * size_D_;
 			kg_load_bf16x8(y_run_, y_ + at_3_ + d_);
-			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			const bool t_ = kg_index(int(mask_[b_ * size_L_ + l_])) != 0;
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float y_2_ = y_run_[v_];
 				z_out_[v_] = t_ ? y_2_ : 0.0f;
 			}
 			kg_store_bf16x8(z_ + at_3_ + d_, z_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }

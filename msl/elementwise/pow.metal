@@ -10,6 +10,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x5fca238e1bcc7ee3ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -131,19 +138,19 @@ kernel void kg_dd4f7221_pow_f32(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args.exponent_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_pow(x_[p_], t_);
 		}
 	} else {
 		const float t_ = args.exponent_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_pow(x_[p_], t_);
 		}
 	}
@@ -164,19 +171,19 @@ kernel void kg_dd4f7221_pow_f32_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[4];
 	float y_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args.exponent_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = kg_pow(x_2_, t_);
 			}
@@ -184,7 +191,7 @@ kernel void kg_dd4f7221_pow_f32_wide(
 		}
 	} else {
 		const float t_ = args.exponent_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_pow(x_[p_], t_);
 		}
 	}
@@ -205,19 +212,19 @@ kernel void kg_dd4f7221_pow_f16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.exponent_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = half(kg_pow(float(x_[p_]), t_));
 		}
 	} else {
 		const float t_ = args.exponent_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = half(kg_pow(float(x_[p_]), t_));
 		}
 	}
@@ -238,19 +245,19 @@ kernel void kg_dd4f7221_pow_f16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.exponent_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = kg_pow(x_2_, t_);
 			}
@@ -258,7 +265,7 @@ kernel void kg_dd4f7221_pow_f16_wide(
 		}
 	} else {
 		const float t_ = args.exponent_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = half(kg_pow(float(x_[p_]), t_));
 		}
 	}
@@ -279,19 +286,19 @@ kernel void kg_dd4f7221_pow_bf16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.exponent_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_to_bf16(kg_pow(kg_from_bf16(x_[p_]), t_));
 		}
 	} else {
 		const float t_ = args.exponent_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_to_bf16(kg_pow(kg_from_bf16(x_[p_]), t_));
 		}
 	}
@@ -312,19 +319,19 @@ kernel void kg_dd4f7221_pow_bf16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.exponent_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = kg_pow(x_2_, t_);
 			}
@@ -332,7 +339,7 @@ kernel void kg_dd4f7221_pow_bf16_wide(
 		}
 	} else {
 		const float t_ = args.exponent_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_to_bf16(kg_pow(kg_from_bf16(x_[p_]), t_));
 		}
 	}
@@ -354,23 +361,23 @@ kernel void kg_dd4f7221_pow_grad_f32(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = t_2_ ? 0.0f : d_y_[p_] * t_ * kg_pow(x_[p_], t_3_);
 		}
 	} else {
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = t_2_ ? 0.0f : d_y_[p_] * t_ * kg_pow(x_[p_], t_3_);
 		}
 	}
@@ -392,23 +399,23 @@ kernel void kg_dd4f7221_pow_grad_f32_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float d_y_run_[4];
 	float x_run_[4];
 	float d_x_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(d_y_run_, d_y_ + p_);
 			kg_load_f32x4(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_2_ = x_run_[v_];
 				d_x_out_[v_] = t_2_ ? 0.0f : d_y_2_ * t_ * kg_pow(x_2_, t_3_);
@@ -419,7 +426,7 @@ kernel void kg_dd4f7221_pow_grad_f32_wide(
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = t_2_ ? 0.0f : d_y_[p_] * t_ * kg_pow(x_[p_], t_3_);
 		}
 	}
@@ -441,23 +448,23 @@ kernel void kg_dd4f7221_pow_grad_f16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = half(t_2_ ? 0.0f : float(d_y_[p_]) * t_ * kg_pow(float(x_[p_]), t_3_));
 		}
 	} else {
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = half(t_2_ ? 0.0f : float(d_y_[p_]) * t_ * kg_pow(float(x_[p_]), t_3_));
 		}
 	}
@@ -479,23 +486,23 @@ kernel void kg_dd4f7221_pow_grad_f16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(d_y_run_, d_y_ + p_);
 			kg_load_f16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_2_ = x_run_[v_];
 				d_x_out_[v_] = t_2_ ? 0.0f : d_y_2_ * t_ * kg_pow(x_2_, t_3_);
@@ -506,7 +513,7 @@ kernel void kg_dd4f7221_pow_grad_f16_wide(
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = half(t_2_ ? 0.0f : float(d_y_[p_]) * t_ * kg_pow(float(x_[p_]), t_3_));
 		}
 	}
@@ -528,23 +535,23 @@ kernel void kg_dd4f7221_pow_grad_bf16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_bf16(t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]) * t_ * kg_pow(kg_from_bf16(x_[p_]), t_3_));
 		}
 	} else {
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_bf16(t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]) * t_ * kg_pow(kg_from_bf16(x_[p_]), t_3_));
 		}
 	}
@@ -566,23 +573,23 @@ kernel void kg_dd4f7221_pow_grad_bf16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(d_y_run_, d_y_ + p_);
 			kg_load_bf16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_2_ = x_run_[v_];
 				d_x_out_[v_] = t_2_ ? 0.0f : d_y_2_ * t_ * kg_pow(x_2_, t_3_);
@@ -593,7 +600,7 @@ kernel void kg_dd4f7221_pow_grad_bf16_wide(
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_bf16(t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]) * t_ * kg_pow(kg_from_bf16(x_[p_]), t_3_));
 		}
 	}

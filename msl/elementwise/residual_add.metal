@@ -11,6 +11,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0xa535e6e013c02e52ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -105,17 +112,17 @@ kernel void kg_dd4f7221_residual_add_f32(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			sum_[p_] = y_[p_] + x_[p_];
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			sum_[p_] = y_[p_] + x_[p_];
 		}
 	}
@@ -135,20 +142,20 @@ kernel void kg_dd4f7221_residual_add_f32_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float y_run_[4];
 	float x_run_[4];
 	float sum_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(y_run_, y_ + p_);
 			kg_load_f32x4(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float y_2_ = y_run_[v_];
 				const float x_2_ = x_run_[v_];
 				sum_out_[v_] = y_2_ + x_2_;
@@ -156,7 +163,7 @@ kernel void kg_dd4f7221_residual_add_f32_wide(
 			kg_store_f32x4(sum_ + p_, sum_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			sum_[p_] = y_[p_] + x_[p_];
 		}
 	}
@@ -176,17 +183,17 @@ kernel void kg_dd4f7221_residual_add_f16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			sum_[p_] = half(float(y_[p_]) + float(x_[p_]));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			sum_[p_] = half(float(y_[p_]) + float(x_[p_]));
 		}
 	}
@@ -206,20 +213,20 @@ kernel void kg_dd4f7221_residual_add_f16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float y_run_[8];
 	float x_run_[8];
 	float sum_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(y_run_, y_ + p_);
 			kg_load_f16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float y_2_ = y_run_[v_];
 				const float x_2_ = x_run_[v_];
 				sum_out_[v_] = y_2_ + x_2_;
@@ -227,7 +234,7 @@ kernel void kg_dd4f7221_residual_add_f16_wide(
 			kg_store_f16x8(sum_ + p_, sum_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			sum_[p_] = half(float(y_[p_]) + float(x_[p_]));
 		}
 	}
@@ -247,17 +254,17 @@ kernel void kg_dd4f7221_residual_add_bf16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			sum_[p_] = kg_to_bf16(kg_from_bf16(y_[p_]) + kg_from_bf16(x_[p_]));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			sum_[p_] = kg_to_bf16(kg_from_bf16(y_[p_]) + kg_from_bf16(x_[p_]));
 		}
 	}
@@ -277,20 +284,20 @@ kernel void kg_dd4f7221_residual_add_bf16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float y_run_[8];
 	float x_run_[8];
 	float sum_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(y_run_, y_ + p_);
 			kg_load_bf16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float y_2_ = y_run_[v_];
 				const float x_2_ = x_run_[v_];
 				sum_out_[v_] = y_2_ + x_2_;
@@ -298,7 +305,7 @@ kernel void kg_dd4f7221_residual_add_bf16_wide(
 			kg_store_bf16x8(sum_ + p_, sum_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			sum_[p_] = kg_to_bf16(kg_from_bf16(y_[p_]) + kg_from_bf16(x_[p_]));
 		}
 	}
@@ -318,19 +325,19 @@ kernel void kg_dd4f7221_residual_add_grad_f32(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float d_sum_2_ = d_sum_[p_];
 			d_y_[p_] = d_sum_2_;
 			d_x_[p_] = d_sum_2_;
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float d_sum_2_ = d_sum_[p_];
 			d_y_[p_] = d_sum_2_;
 			d_x_[p_] = d_sum_2_;
@@ -352,19 +359,19 @@ kernel void kg_dd4f7221_residual_add_grad_f32_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float d_sum_run_[4];
 	float d_y_out_[4];
 	float d_x_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(d_sum_run_, d_sum_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_sum_2_ = d_sum_run_[v_];
 				d_y_out_[v_] = d_sum_2_;
 				d_x_out_[v_] = d_sum_2_;
@@ -373,7 +380,7 @@ kernel void kg_dd4f7221_residual_add_grad_f32_wide(
 			kg_store_f32x4(d_x_ + p_, d_x_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float d_sum_2_ = d_sum_[p_];
 			d_y_[p_] = d_sum_2_;
 			d_x_[p_] = d_sum_2_;
@@ -395,19 +402,19 @@ kernel void kg_dd4f7221_residual_add_grad_f16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float d_sum_2_ = float(d_sum_[p_]);
 			d_y_[p_] = half(d_sum_2_);
 			d_x_[p_] = half(d_sum_2_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float d_sum_2_ = float(d_sum_[p_]);
 			d_y_[p_] = half(d_sum_2_);
 			d_x_[p_] = half(d_sum_2_);
@@ -429,19 +436,19 @@ kernel void kg_dd4f7221_residual_add_grad_f16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float d_sum_run_[8];
 	float d_y_out_[8];
 	float d_x_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(d_sum_run_, d_sum_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_sum_2_ = d_sum_run_[v_];
 				d_y_out_[v_] = d_sum_2_;
 				d_x_out_[v_] = d_sum_2_;
@@ -450,7 +457,7 @@ kernel void kg_dd4f7221_residual_add_grad_f16_wide(
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float d_sum_2_ = float(d_sum_[p_]);
 			d_y_[p_] = half(d_sum_2_);
 			d_x_[p_] = half(d_sum_2_);
@@ -472,19 +479,19 @@ kernel void kg_dd4f7221_residual_add_grad_bf16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float d_sum_2_ = kg_from_bf16(d_sum_[p_]);
 			d_y_[p_] = kg_to_bf16(d_sum_2_);
 			d_x_[p_] = kg_to_bf16(d_sum_2_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float d_sum_2_ = kg_from_bf16(d_sum_[p_]);
 			d_y_[p_] = kg_to_bf16(d_sum_2_);
 			d_x_[p_] = kg_to_bf16(d_sum_2_);
@@ -506,19 +513,19 @@ kernel void kg_dd4f7221_residual_add_grad_bf16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float d_sum_run_[8];
 	float d_y_out_[8];
 	float d_x_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(d_sum_run_, d_sum_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_sum_2_ = d_sum_run_[v_];
 				d_y_out_[v_] = d_sum_2_;
 				d_x_out_[v_] = d_sum_2_;
@@ -527,7 +534,7 @@ kernel void kg_dd4f7221_residual_add_grad_bf16_wide(
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float d_sum_2_ = kg_from_bf16(d_sum_[p_]);
 			d_y_[p_] = kg_to_bf16(d_sum_2_);
 			d_x_[p_] = kg_to_bf16(d_sum_2_);

@@ -13,6 +13,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0xd5e75c88c7884162ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -112,18 +119,18 @@ kernel void kg_dd4f7221_silu_f32(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = x_[p_];
 			y_[p_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = x_[p_];
 			y_[p_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
 		}
@@ -143,25 +150,25 @@ kernel void kg_dd4f7221_silu_f32_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[4];
 	float y_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
 			}
 			kg_store_f32x4(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = x_[p_];
 			y_[p_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
 		}
@@ -181,18 +188,18 @@ kernel void kg_dd4f7221_silu_f16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = float(x_[p_]);
 			y_[p_] = half(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
 			y_[p_] = half(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
 		}
@@ -212,25 +219,25 @@ kernel void kg_dd4f7221_silu_f16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
 			}
 			kg_store_f16x8(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
 			y_[p_] = half(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
 		}
@@ -250,18 +257,18 @@ kernel void kg_dd4f7221_silu_bf16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
 		}
@@ -281,25 +288,25 @@ kernel void kg_dd4f7221_silu_bf16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
 			}
 			kg_store_bf16x8(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
 		}
@@ -320,20 +327,20 @@ kernel void kg_dd4f7221_silu_grad_f32(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = x_[p_];
 			const float d_y_2_ = d_y_[p_];
 			const float x_sigmoid_ = kg_sigmoid(x_2_);
 			d_x_[p_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = x_[p_];
 			const float d_y_2_ = d_y_[p_];
 			const float x_sigmoid_ = kg_sigmoid(x_2_);
@@ -356,20 +363,20 @@ kernel void kg_dd4f7221_silu_grad_f32_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[4];
 	float d_y_run_[4];
 	float d_x_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(x_run_, x_ + p_);
 			kg_load_f32x4(d_y_run_, d_y_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_sigmoid_ = kg_sigmoid(x_2_);
@@ -378,7 +385,7 @@ kernel void kg_dd4f7221_silu_grad_f32_wide(
 			kg_store_f32x4(d_x_ + p_, d_x_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = x_[p_];
 			const float d_y_2_ = d_y_[p_];
 			const float x_sigmoid_ = kg_sigmoid(x_2_);
@@ -401,20 +408,20 @@ kernel void kg_dd4f7221_silu_grad_f16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = float(x_[p_]);
 			const float d_y_2_ = float(d_y_[p_]);
 			const float x_sigmoid_ = kg_sigmoid(x_2_);
 			d_x_[p_] = half(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_, 1.0f - x_sigmoid_, 1.0f));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
 			const float d_y_2_ = float(d_y_[p_]);
 			const float x_sigmoid_ = kg_sigmoid(x_2_);
@@ -437,20 +444,20 @@ kernel void kg_dd4f7221_silu_grad_f16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(x_run_, x_ + p_);
 			kg_load_f16x8(d_y_run_, d_y_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_sigmoid_ = kg_sigmoid(x_2_);
@@ -459,7 +466,7 @@ kernel void kg_dd4f7221_silu_grad_f16_wide(
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
 			const float d_y_2_ = float(d_y_[p_]);
 			const float x_sigmoid_ = kg_sigmoid(x_2_);
@@ -482,20 +489,20 @@ kernel void kg_dd4f7221_silu_grad_bf16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float x_sigmoid_ = kg_sigmoid(x_2_);
 			d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_, 1.0f - x_sigmoid_, 1.0f));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float x_sigmoid_ = kg_sigmoid(x_2_);
@@ -518,20 +525,20 @@ kernel void kg_dd4f7221_silu_grad_bf16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(x_run_, x_ + p_);
 			kg_load_bf16x8(d_y_run_, d_y_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_sigmoid_ = kg_sigmoid(x_2_);
@@ -540,7 +547,7 @@ kernel void kg_dd4f7221_silu_grad_bf16_wide(
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float x_sigmoid_ = kg_sigmoid(x_2_);

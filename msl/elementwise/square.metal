@@ -10,6 +10,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0xb36ddaa63d8c8c15ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -103,18 +110,18 @@ kernel void kg_dd4f7221_square_f32(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = x_[p_];
 			y_[p_] = x_2_ * x_2_;
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = x_[p_];
 			y_[p_] = x_2_ * x_2_;
 		}
@@ -134,25 +141,25 @@ kernel void kg_dd4f7221_square_f32_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[4];
 	float y_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_ * x_2_;
 			}
 			kg_store_f32x4(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = x_[p_];
 			y_[p_] = x_2_ * x_2_;
 		}
@@ -172,18 +179,18 @@ kernel void kg_dd4f7221_square_f16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = float(x_[p_]);
 			y_[p_] = half(x_2_ * x_2_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
 			y_[p_] = half(x_2_ * x_2_);
 		}
@@ -203,25 +210,25 @@ kernel void kg_dd4f7221_square_f16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_ * x_2_;
 			}
 			kg_store_f16x8(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
 			y_[p_] = half(x_2_ * x_2_);
 		}
@@ -241,18 +248,18 @@ kernel void kg_dd4f7221_square_bf16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			y_[p_] = kg_to_bf16(x_2_ * x_2_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			y_[p_] = kg_to_bf16(x_2_ * x_2_);
 		}
@@ -272,25 +279,25 @@ kernel void kg_dd4f7221_square_bf16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_ * x_2_;
 			}
 			kg_store_bf16x8(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			y_[p_] = kg_to_bf16(x_2_ * x_2_);
 		}
@@ -311,17 +318,17 @@ kernel void kg_dd4f7221_square_grad_f32(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = 2.0f * d_y_[p_] * x_[p_];
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = 2.0f * d_y_[p_] * x_[p_];
 		}
 	}
@@ -341,20 +348,20 @@ kernel void kg_dd4f7221_square_grad_f32_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float d_y_run_[4];
 	float x_run_[4];
 	float d_x_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(d_y_run_, d_y_ + p_);
 			kg_load_f32x4(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_2_ = x_run_[v_];
 				d_x_out_[v_] = 2.0f * d_y_2_ * x_2_;
@@ -362,7 +369,7 @@ kernel void kg_dd4f7221_square_grad_f32_wide(
 			kg_store_f32x4(d_x_ + p_, d_x_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = 2.0f * d_y_[p_] * x_[p_];
 		}
 	}
@@ -382,17 +389,17 @@ kernel void kg_dd4f7221_square_grad_f16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = half(2.0f * float(d_y_[p_]) * float(x_[p_]));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = half(2.0f * float(d_y_[p_]) * float(x_[p_]));
 		}
 	}
@@ -412,20 +419,20 @@ kernel void kg_dd4f7221_square_grad_f16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(d_y_run_, d_y_ + p_);
 			kg_load_f16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_2_ = x_run_[v_];
 				d_x_out_[v_] = 2.0f * d_y_2_ * x_2_;
@@ -433,7 +440,7 @@ kernel void kg_dd4f7221_square_grad_f16_wide(
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = half(2.0f * float(d_y_[p_]) * float(x_[p_]));
 		}
 	}
@@ -453,17 +460,17 @@ kernel void kg_dd4f7221_square_grad_bf16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_bf16(2.0f * kg_from_bf16(d_y_[p_]) * kg_from_bf16(x_[p_]));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_bf16(2.0f * kg_from_bf16(d_y_[p_]) * kg_from_bf16(x_[p_]));
 		}
 	}
@@ -483,20 +490,20 @@ kernel void kg_dd4f7221_square_grad_bf16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(d_y_run_, d_y_ + p_);
 			kg_load_bf16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_2_ = x_run_[v_];
 				d_x_out_[v_] = 2.0f * d_y_2_ * x_2_;
@@ -504,7 +511,7 @@ kernel void kg_dd4f7221_square_grad_bf16_wide(
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_bf16(2.0f * kg_from_bf16(d_y_[p_]) * kg_from_bf16(x_[p_]));
 		}
 	}

@@ -10,6 +10,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x44b50a3ce6ceb83eul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -110,23 +117,23 @@ kernel void kg_dd4f7221_sub_f32(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] - b_[s_];
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] - b_[s_];
 		}
 	}
@@ -147,25 +154,25 @@ kernel void kg_dd4f7221_sub_f32_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float a_run_[4];
 	float b_run_[4];
 	float y_out_[4];
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
-			const int at_2_ = p_ * size_S_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
+			const kg_index at_2_ = p_ * size_S_;
 			kg_load_f32x4(a_run_, a_ + at_2_ + s_);
 			kg_load_f32x4(b_run_, b_ + s_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = a_2_ - b_2_;
@@ -173,9 +180,9 @@ kernel void kg_dd4f7221_sub_f32_wide(
 			kg_store_f32x4(y_ + at_2_ + s_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] - b_[s_];
 		}
 	}
@@ -196,23 +203,23 @@ kernel void kg_dd4f7221_sub_f16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = half(float(a_[p_ * size_S_ + s_]) - float(b_[s_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = half(float(a_[p_ * size_S_ + s_]) - float(b_[s_]));
 		}
 	}
@@ -233,25 +240,25 @@ kernel void kg_dd4f7221_sub_f16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float a_run_[8];
 	float b_run_[8];
 	float y_out_[8];
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
-			const int at_2_ = p_ * size_S_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
+			const kg_index at_2_ = p_ * size_S_;
 			kg_load_f16x8(a_run_, a_ + at_2_ + s_);
 			kg_load_f16x8(b_run_, b_ + s_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = a_2_ - b_2_;
@@ -259,9 +266,9 @@ kernel void kg_dd4f7221_sub_f16_wide(
 			kg_store_f16x8(y_ + at_2_ + s_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = half(float(a_[p_ * size_S_ + s_]) - float(b_[s_]));
 		}
 	}
@@ -282,23 +289,23 @@ kernel void kg_dd4f7221_sub_bf16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) - kg_from_bf16(b_[s_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) - kg_from_bf16(b_[s_]));
 		}
 	}
@@ -319,25 +326,25 @@ kernel void kg_dd4f7221_sub_bf16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float a_run_[8];
 	float b_run_[8];
 	float y_out_[8];
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
-			const int at_2_ = p_ * size_S_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
+			const kg_index at_2_ = p_ * size_S_;
 			kg_load_bf16x8(a_run_, a_ + at_2_ + s_);
 			kg_load_bf16x8(b_run_, b_ + s_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = a_2_ - b_2_;
@@ -345,9 +352,9 @@ kernel void kg_dd4f7221_sub_bf16_wide(
 			kg_store_bf16x8(y_ + at_2_ + s_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) - kg_from_bf16(b_[s_]));
 		}
 	}
@@ -368,22 +375,22 @@ kernel void kg_dd4f7221_sub_grad_f32_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
-	const int at_ = int(group.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
-		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index at_ = kg_index(group.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
+		for (kg_index from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
 							d_b_part_block_[at_ + s_] = 0.0f + d_y_[at_2_ + s_];
@@ -412,43 +419,43 @@ kernel void kg_dd4f7221_sub_grad_f32_1_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float d_b_part_block_sums_[8];
 	float d_y_run_[4];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_part_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
+	const kg_index at_ = kg_index(group.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int s_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index s_ = (i_ * threads_ + thread_) * 4;
 			if (s_ < size_S_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_b_part_block_sums_[i_ * 4 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (s_ < size_S_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int s_2_ = s_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_b_part_block_[at_ + s_2_] = 0.0f + d_y_2_;
@@ -461,8 +468,8 @@ kernel void kg_dd4f7221_sub_grad_f32_1_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int s_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index s_ = (i_ * threads_ + thread_) * 4;
 		if (s_ < size_S_) {
 			kg_store_f32x4(d_b_part_block_ + at_ + s_, d_b_part_block_sums_ + i_ * 4);
 		}
@@ -484,25 +491,25 @@ kernel void kg_dd4f7221_sub_grad_f32_2(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_b_part_parts_[512];
-	const int size_S_ = int(args.size_S_);
-	const int size_P_sums_ = int(args.size_P_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_S_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int s_ = from_ + column_;
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_S_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index s_ = from_ + column_;
 	float d_b_part_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_P_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_P_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_P_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_P_sums_);
 		float d_b_part_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_part_run_2_ = 0.0f;
-			for (int p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
+			for (kg_index p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
 				d_b_part_run_2_ += d_b_part_block_[p_sums_ * size_S_ + s_];
 			}
 			d_b_part_run_ += d_b_part_run_2_;
@@ -512,7 +519,7 @@ kernel void kg_dd4f7221_sub_grad_f32_2(
 	d_b_part_parts_[thread_] = d_b_part_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_b_part_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_b_part_ += d_b_part_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -534,23 +541,23 @@ kernel void kg_dd4f7221_sub_grad_f32_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = d_y_[p_ * size_S_ + s_];
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = d_y_[p_ * size_S_ + s_];
 		}
 	}
@@ -570,29 +577,29 @@ kernel void kg_dd4f7221_sub_grad_f32_3_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float d_y_run_[4];
 	float d_a_out_[4];
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(d_y_run_, d_y_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_a_out_[v_] = d_y_2_;
 			}
 			kg_store_f32x4(d_a_ + at_, d_a_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = d_y_[p_ * size_S_ + s_];
 		}
 	}
@@ -613,22 +620,22 @@ kernel void kg_dd4f7221_sub_grad_f16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
-	const int at_ = int(group.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
-		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index at_ = kg_index(group.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
+		for (kg_index from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
 							d_b_part_block_[at_ + s_] = 0.0f + float(d_y_[at_2_ + s_]);
@@ -657,43 +664,43 @@ kernel void kg_dd4f7221_sub_grad_f16_1_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float d_b_part_block_sums_[8];
 	float d_y_run_[8];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_part_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
+	const kg_index at_ = kg_index(group.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int s_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index s_ = (i_ * threads_ + thread_) * 8;
 			if (s_ < size_S_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_b_part_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (s_ < size_S_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int s_2_ = s_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_b_part_block_[at_ + s_2_] = 0.0f + d_y_2_;
@@ -706,8 +713,8 @@ kernel void kg_dd4f7221_sub_grad_f16_1_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int s_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index s_ = (i_ * threads_ + thread_) * 8;
 		if (s_ < size_S_) {
 			kg_store_f32x8(d_b_part_block_ + at_ + s_, d_b_part_block_sums_ + i_ * 8);
 		}
@@ -729,25 +736,25 @@ kernel void kg_dd4f7221_sub_grad_f16_2(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_b_part_parts_[512];
-	const int size_S_ = int(args.size_S_);
-	const int size_P_sums_ = int(args.size_P_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_S_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int s_ = from_ + column_;
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_S_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index s_ = from_ + column_;
 	float d_b_part_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_P_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_P_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_P_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_P_sums_);
 		float d_b_part_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_part_run_2_ = 0.0f;
-			for (int p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
+			for (kg_index p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
 				d_b_part_run_2_ += d_b_part_block_[p_sums_ * size_S_ + s_];
 			}
 			d_b_part_run_ += d_b_part_run_2_;
@@ -757,7 +764,7 @@ kernel void kg_dd4f7221_sub_grad_f16_2(
 	d_b_part_parts_[thread_] = d_b_part_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_b_part_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_b_part_ += d_b_part_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -779,23 +786,23 @@ kernel void kg_dd4f7221_sub_grad_f16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = half(float(d_y_[p_ * size_S_ + s_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = half(float(d_y_[p_ * size_S_ + s_]));
 		}
 	}
@@ -815,29 +822,29 @@ kernel void kg_dd4f7221_sub_grad_f16_3_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float d_y_run_[8];
 	float d_a_out_[8];
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(d_y_run_, d_y_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_a_out_[v_] = d_y_2_;
 			}
 			kg_store_f16x8(d_a_ + at_, d_a_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = half(float(d_y_[p_ * size_S_ + s_]));
 		}
 	}
@@ -858,22 +865,22 @@ kernel void kg_dd4f7221_sub_grad_bf16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
-	const int at_ = int(group.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
-		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index at_ = kg_index(group.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
+		for (kg_index from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
 							d_b_part_block_[at_ + s_] = 0.0f + kg_from_bf16(d_y_[at_2_ + s_]);
@@ -902,43 +909,43 @@ kernel void kg_dd4f7221_sub_grad_bf16_1_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float d_b_part_block_sums_[8];
 	float d_y_run_[8];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_part_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
+	const kg_index at_ = kg_index(group.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int s_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index s_ = (i_ * threads_ + thread_) * 8;
 			if (s_ < size_S_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_b_part_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (s_ < size_S_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int s_2_ = s_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_b_part_block_[at_ + s_2_] = 0.0f + d_y_2_;
@@ -951,8 +958,8 @@ kernel void kg_dd4f7221_sub_grad_bf16_1_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int s_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index s_ = (i_ * threads_ + thread_) * 8;
 		if (s_ < size_S_) {
 			kg_store_f32x8(d_b_part_block_ + at_ + s_, d_b_part_block_sums_ + i_ * 8);
 		}
@@ -974,25 +981,25 @@ kernel void kg_dd4f7221_sub_grad_bf16_2(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_b_part_parts_[512];
-	const int size_S_ = int(args.size_S_);
-	const int size_P_sums_ = int(args.size_P_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_S_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int s_ = from_ + column_;
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_S_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index s_ = from_ + column_;
 	float d_b_part_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_P_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_P_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_P_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_P_sums_);
 		float d_b_part_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_part_run_2_ = 0.0f;
-			for (int p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
+			for (kg_index p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
 				d_b_part_run_2_ += d_b_part_block_[p_sums_ * size_S_ + s_];
 			}
 			d_b_part_run_ += d_b_part_run_2_;
@@ -1002,7 +1009,7 @@ kernel void kg_dd4f7221_sub_grad_bf16_2(
 	d_b_part_parts_[thread_] = d_b_part_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_b_part_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_b_part_ += d_b_part_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1024,23 +1031,23 @@ kernel void kg_dd4f7221_sub_grad_bf16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(d_y_[p_ * size_S_ + s_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(d_y_[p_ * size_S_ + s_]));
 		}
 	}
@@ -1060,29 +1067,29 @@ kernel void kg_dd4f7221_sub_grad_bf16_3_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_S_ = kg_index(args.size_S_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float d_y_run_[8];
 	float d_a_out_[8];
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(d_y_run_, d_y_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_a_out_[v_] = d_y_2_;
 			}
 			kg_store_bf16x8(d_a_ + at_, d_a_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(d_y_[p_ * size_S_ + s_]));
 		}
 	}

@@ -10,6 +10,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0xed17b0fbabf1901cul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -110,18 +117,18 @@ kernel void kg_dd4f7221_swiglu_f32(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = a_[p_];
 			y_[p_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_[p_];
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = a_[p_];
 			y_[p_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_[p_];
 		}
@@ -142,20 +149,20 @@ kernel void kg_dd4f7221_swiglu_f32_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float a_run_[4];
 	float b_run_[4];
 	float y_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(a_run_, a_ + p_);
 			kg_load_f32x4(b_run_, b_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_2_;
@@ -163,7 +170,7 @@ kernel void kg_dd4f7221_swiglu_f32_wide(
 			kg_store_f32x4(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = a_[p_];
 			y_[p_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_[p_];
 		}
@@ -184,18 +191,18 @@ kernel void kg_dd4f7221_swiglu_f16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = float(a_[p_]);
 			y_[p_] = half((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * float(b_[p_]));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = float(a_[p_]);
 			y_[p_] = half((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * float(b_[p_]));
 		}
@@ -216,20 +223,20 @@ kernel void kg_dd4f7221_swiglu_f16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float a_run_[8];
 	float b_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(a_run_, a_ + p_);
 			kg_load_f16x8(b_run_, b_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_2_;
@@ -237,7 +244,7 @@ kernel void kg_dd4f7221_swiglu_f16_wide(
 			kg_store_f16x8(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = float(a_[p_]);
 			y_[p_] = half((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * float(b_[p_]));
 		}
@@ -258,18 +265,18 @@ kernel void kg_dd4f7221_swiglu_bf16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = kg_from_bf16(a_[p_]);
 			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_bf16(a_[p_]);
 			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
 		}
@@ -290,20 +297,20 @@ kernel void kg_dd4f7221_swiglu_bf16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float a_run_[8];
 	float b_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(a_run_, a_ + p_);
 			kg_load_bf16x8(b_run_, b_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_2_;
@@ -311,7 +318,7 @@ kernel void kg_dd4f7221_swiglu_bf16_wide(
 			kg_store_bf16x8(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_bf16(a_[p_]);
 			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
 		}
@@ -334,13 +341,13 @@ kernel void kg_dd4f7221_swiglu_grad_f32(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = a_[p_];
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = d_y_[p_];
@@ -352,7 +359,7 @@ kernel void kg_dd4f7221_swiglu_grad_f32(
 			d_b_[p_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = a_[p_];
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = d_y_[p_];
@@ -382,23 +389,23 @@ kernel void kg_dd4f7221_swiglu_grad_f32_wide(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float a_run_[4];
 	float d_y_run_[4];
 	float b_run_[4];
 	float d_a_out_[4];
 	float d_b_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(a_run_, a_ + p_);
 			kg_load_f32x4(d_y_run_, d_y_ + p_);
 			kg_load_f32x4(b_run_, b_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float b_2_ = b_run_[v_];
@@ -414,7 +421,7 @@ kernel void kg_dd4f7221_swiglu_grad_f32_wide(
 			kg_store_f32x4(d_b_ + p_, d_b_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = a_[p_];
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = d_y_[p_];
@@ -444,13 +451,13 @@ kernel void kg_dd4f7221_swiglu_grad_f16(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = float(a_[p_]);
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = float(d_y_[p_]);
@@ -462,7 +469,7 @@ kernel void kg_dd4f7221_swiglu_grad_f16(
 			d_b_[p_] = half(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = float(a_[p_]);
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = float(d_y_[p_]);
@@ -492,23 +499,23 @@ kernel void kg_dd4f7221_swiglu_grad_f16_wide(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float a_run_[8];
 	float d_y_run_[8];
 	float b_run_[8];
 	float d_a_out_[8];
 	float d_b_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(a_run_, a_ + p_);
 			kg_load_f16x8(d_y_run_, d_y_ + p_);
 			kg_load_f16x8(b_run_, b_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float b_2_ = b_run_[v_];
@@ -524,7 +531,7 @@ kernel void kg_dd4f7221_swiglu_grad_f16_wide(
 			kg_store_f16x8(d_b_ + p_, d_b_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = float(a_[p_]);
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = float(d_y_[p_]);
@@ -554,13 +561,13 @@ kernel void kg_dd4f7221_swiglu_grad_bf16(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = kg_from_bf16(a_[p_]);
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
@@ -572,7 +579,7 @@ kernel void kg_dd4f7221_swiglu_grad_bf16(
 			d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_bf16(a_[p_]);
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
@@ -602,23 +609,23 @@ kernel void kg_dd4f7221_swiglu_grad_bf16_wide(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float a_run_[8];
 	float d_y_run_[8];
 	float b_run_[8];
 	float d_a_out_[8];
 	float d_b_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(a_run_, a_ + p_);
 			kg_load_bf16x8(d_y_run_, d_y_ + p_);
 			kg_load_bf16x8(b_run_, b_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float b_2_ = b_run_[v_];
@@ -634,7 +641,7 @@ kernel void kg_dd4f7221_swiglu_grad_bf16_wide(
 			kg_store_bf16x8(d_b_ + p_, d_b_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_bf16(a_[p_]);
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);

@@ -12,6 +12,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x0c7cf341911adc0aul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -131,29 +138,29 @@ kernel void kg_dd4f7221_embedding_f32(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_N_ = int(args.size_N_);
-	const int size_V_ = int(args.size_V_);
-	const int n_ = size_N_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index n_ = size_N_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 			}
 			y_[n_2_ * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 			}
@@ -178,26 +185,26 @@ kernel void kg_dd4f7221_embedding_f32_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_N_ = int(args.size_N_);
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float W_run_[4];
 	float y_out_[4];
-	const int n_ = size_N_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_N_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 			}
 			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
-			const int at_2_ = (t_ ? ids_value_ : 0) * size_D_;
+			const kg_index at_2_ = (t_ ? ids_value_ : 0) * size_D_;
 			if (t_) {
 				kg_load_f32x4(W_run_, W_ + at_2_ + d_);
 			} else {
@@ -207,18 +214,18 @@ kernel void kg_dd4f7221_embedding_f32_wide(
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float W_2_ = W_run_[v_];
 				y_out_[v_] = W_2_;
 			}
-			const int at_3_ = n_2_ * size_D_;
+			const kg_index at_3_ = n_2_ * size_D_;
 			kg_store_f32x4(y_ + at_3_ + d_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 			}
@@ -243,29 +250,29 @@ kernel void kg_dd4f7221_embedding_f16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_N_ = int(args.size_N_);
-	const int size_V_ = int(args.size_V_);
-	const int n_ = size_N_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index n_ = size_N_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 			}
 			y_[n_2_ * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 			}
@@ -290,26 +297,26 @@ kernel void kg_dd4f7221_embedding_f16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_N_ = int(args.size_N_);
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float W_run_[8];
 	float y_out_[8];
-	const int n_ = size_N_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_N_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 			}
 			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
-			const int at_2_ = (t_ ? ids_value_ : 0) * size_D_;
+			const kg_index at_2_ = (t_ ? ids_value_ : 0) * size_D_;
 			if (t_) {
 				kg_load_f16x8(W_run_, W_ + at_2_ + d_);
 			} else {
@@ -319,18 +326,18 @@ kernel void kg_dd4f7221_embedding_f16_wide(
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float W_2_ = W_run_[v_];
 				y_out_[v_] = W_2_;
 			}
-			const int at_3_ = n_2_ * size_D_;
+			const kg_index at_3_ = n_2_ * size_D_;
 			kg_store_f16x8(y_ + at_3_ + d_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 			}
@@ -355,29 +362,29 @@ kernel void kg_dd4f7221_embedding_bf16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_N_ = int(args.size_N_);
-	const int size_V_ = int(args.size_V_);
-	const int n_ = size_N_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index n_ = size_N_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 			}
 			y_[n_2_ * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 			}
@@ -402,26 +409,26 @@ kernel void kg_dd4f7221_embedding_bf16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_N_ = int(args.size_N_);
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float W_run_[8];
 	float y_out_[8];
-	const int n_ = size_N_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_N_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 			}
 			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
-			const int at_2_ = (t_ ? ids_value_ : 0) * size_D_;
+			const kg_index at_2_ = (t_ ? ids_value_ : 0) * size_D_;
 			if (t_) {
 				kg_load_bf16x8(W_run_, W_ + at_2_ + d_);
 			} else {
@@ -431,18 +438,18 @@ kernel void kg_dd4f7221_embedding_bf16_wide(
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float W_2_ = W_run_[v_];
 				y_out_[v_] = W_2_;
 			}
-			const int at_3_ = n_2_ * size_D_;
+			const kg_index at_3_ = n_2_ * size_D_;
 			kg_store_bf16x8(y_ + at_3_ + d_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 			}
@@ -467,18 +474,18 @@ kernel void kg_dd4f7221_embedding_backward_f32(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
-	const int size_N_ = int(args.size_N_);
-	const int from_ = int(group.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(group.y) * 64 + int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index from_ = kg_index(group.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(group.y) * 64 + kg_index(tid);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			d_W_[v_ * size_D_ + d_] = 0.0f;
 		}
-		for (int n_ = 0; n_ < size_N_; ++n_) {
-			const int ids_value_ = ids_[n_];
+		for (kg_index n_ = 0; n_ < size_N_; ++n_) {
+			const kg_index ids_value_ = kg_index(ids_[n_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_, ids_value_, size_V_);
 			}
@@ -505,18 +512,18 @@ kernel void kg_dd4f7221_embedding_backward_f16_1(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
-	const int size_N_ = int(args.size_N_);
-	const int from_ = int(group.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(group.y) * 64 + int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index from_ = kg_index(group.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(group.y) * 64 + kg_index(tid);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			d_W_reduced_[v_ * size_D_ + d_] = 0.0f;
 		}
-		for (int n_ = 0; n_ < size_N_; ++n_) {
-			const int ids_value_ = ids_[n_];
+		for (kg_index n_ = 0; n_ < size_N_; ++n_) {
+			const kg_index ids_value_ = kg_index(ids_[n_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_, ids_value_, size_V_);
 			}
@@ -541,23 +548,23 @@ kernel void kg_dd4f7221_embedding_backward_f16_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = half(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = half(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
@@ -577,29 +584,29 @@ kernel void kg_dd4f7221_embedding_backward_f16_2_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float d_W_reduced_run_[8];
 	float d_W_out_[8];
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(d_W_reduced_run_, d_W_reduced_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_W_reduced_2_ = d_W_reduced_run_[v_];
 				d_W_out_[v_] = d_W_reduced_2_;
 			}
 			kg_store_f16x8(d_W_ + at_, d_W_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = half(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
@@ -621,18 +628,18 @@ kernel void kg_dd4f7221_embedding_backward_bf16_1(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
-	const int size_N_ = int(args.size_N_);
-	const int from_ = int(group.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(group.y) * 64 + int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index from_ = kg_index(group.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(group.y) * 64 + kg_index(tid);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			d_W_reduced_[v_ * size_D_ + d_] = 0.0f;
 		}
-		for (int n_ = 0; n_ < size_N_; ++n_) {
-			const int ids_value_ = ids_[n_];
+		for (kg_index n_ = 0; n_ < size_N_; ++n_) {
+			const kg_index ids_value_ = kg_index(ids_[n_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_, ids_value_, size_V_);
 			}
@@ -657,23 +664,23 @@ kernel void kg_dd4f7221_embedding_backward_bf16_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
@@ -693,29 +700,29 @@ kernel void kg_dd4f7221_embedding_backward_bf16_2_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float d_W_reduced_run_[8];
 	float d_W_out_[8];
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(d_W_reduced_run_, d_W_reduced_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_W_reduced_2_ = d_W_reduced_run_[v_];
 				d_W_out_[v_] = d_W_reduced_2_;
 			}
 			kg_store_bf16x8(d_W_ + at_, d_W_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}

@@ -12,6 +12,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0xf64e6e467532f7ddul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -76,18 +83,18 @@ kernel void kg_dd4f7221_embedding_backward_accumulate_f32_1(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
-	const int size_N_ = int(args.size_N_);
-	const int from_ = int(group.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(group.y) * 64 + int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index from_ = kg_index(group.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(group.y) * 64 + kg_index(tid);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			total_[v_ * size_D_ + d_] = 0.0f;
 		}
-		for (int n_ = 0; n_ < size_N_; ++n_) {
-			const int ids_value_ = ids_[n_];
+		for (kg_index n_ = 0; n_ < size_N_; ++n_) {
+			const kg_index ids_value_ = kg_index(ids_[n_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 1, n_, ids_value_, size_V_);
 			}
@@ -113,23 +120,23 @@ kernel void kg_dd4f7221_embedding_backward_accumulate_f32_2(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			dW_[v_ * size_D_ + d_] = sum_[v_ * size_D_ + d_] + total_[v_ * size_D_ + d_];
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			dW_[v_ * size_D_ + d_] = sum_[v_ * size_D_ + d_] + total_[v_ * size_D_ + d_];
 		}
 	}
@@ -150,22 +157,22 @@ kernel void kg_dd4f7221_embedding_backward_accumulate_f32_2_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float sum_run_[4];
 	float total_run_[4];
 	float dW_out_[4];
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(sum_run_, sum_ + at_);
 			kg_load_f32x4(total_run_, total_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float sum_2_ = sum_run_[v_];
 				const float total_2_ = total_run_[v_];
 				dW_out_[v_] = sum_2_ + total_2_;
@@ -173,9 +180,9 @@ kernel void kg_dd4f7221_embedding_backward_accumulate_f32_2_wide(
 			kg_store_f32x4(dW_ + at_, dW_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			dW_[v_ * size_D_ + d_] = sum_[v_ * size_D_ + d_] + total_[v_ * size_D_ + d_];
 		}
 	}
@@ -197,18 +204,18 @@ kernel void kg_dd4f7221_embedding_backward_accumulate_f16_1(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
-	const int size_N_ = int(args.size_N_);
-	const int from_ = int(group.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(group.y) * 64 + int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index from_ = kg_index(group.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(group.y) * 64 + kg_index(tid);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			total_[v_ * size_D_ + d_] = 0.0f;
 		}
-		for (int n_ = 0; n_ < size_N_; ++n_) {
-			const int ids_value_ = ids_[n_];
+		for (kg_index n_ = 0; n_ < size_N_; ++n_) {
+			const kg_index ids_value_ = kg_index(ids_[n_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 1, n_, ids_value_, size_V_);
 			}
@@ -235,18 +242,18 @@ kernel void kg_dd4f7221_embedding_backward_accumulate_bf16_1(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
-	const int size_N_ = int(args.size_N_);
-	const int from_ = int(group.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(group.y) * 64 + int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index from_ = kg_index(group.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(group.y) * 64 + kg_index(tid);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			total_[v_ * size_D_ + d_] = 0.0f;
 		}
-		for (int n_ = 0; n_ < size_N_; ++n_) {
-			const int ids_value_ = ids_[n_];
+		for (kg_index n_ = 0; n_ < size_N_; ++n_) {
+			const kg_index ids_value_ = kg_index(ids_[n_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 1, n_, ids_value_, size_V_);
 			}

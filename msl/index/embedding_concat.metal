@@ -12,6 +12,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x1eba3db454de5e6bul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -132,34 +139,34 @@ kernel void kg_dd4f7221_embedding_concat_f32(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_V_ = int(args.size_V_);
-	const int size_N_ = int(args.size_N_);
-	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index n_ = size_N_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
 			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -185,29 +192,29 @@ kernel void kg_dd4f7221_embedding_concat_f32_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_V_ = int(args.size_V_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	float W_run_[4];
 	float y_out_[4];
-	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_N_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
 			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
-			const int at_3_ = (t_ ? ids_value_ : 0) * size_D_;
+			const kg_index at_3_ = (t_ ? ids_value_ : 0) * size_D_;
 			if (t_) {
 				kg_load_f32x4(W_run_, W_ + at_3_ + d_);
 			} else {
@@ -217,20 +224,20 @@ kernel void kg_dd4f7221_embedding_concat_f32_wide(
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float W_2_ = W_run_[v_];
 				y_out_[v_] = W_2_;
 			}
-			const int at_4_ = (n_2_ * size_L_ + l_) * size_D_;
+			const kg_index at_4_ = (n_2_ * size_L_ + l_) * size_D_;
 			kg_store_f32x4(y_ + at_4_ + d_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -256,34 +263,34 @@ kernel void kg_dd4f7221_embedding_concat_f16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_V_ = int(args.size_V_);
-	const int size_N_ = int(args.size_N_);
-	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index n_ = size_N_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
 			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -309,29 +316,29 @@ kernel void kg_dd4f7221_embedding_concat_f16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_V_ = int(args.size_V_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	float W_run_[8];
 	float y_out_[8];
-	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_N_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
 			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
-			const int at_3_ = (t_ ? ids_value_ : 0) * size_D_;
+			const kg_index at_3_ = (t_ ? ids_value_ : 0) * size_D_;
 			if (t_) {
 				kg_load_f16x8(W_run_, W_ + at_3_ + d_);
 			} else {
@@ -341,20 +348,20 @@ kernel void kg_dd4f7221_embedding_concat_f16_wide(
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float W_2_ = W_run_[v_];
 				y_out_[v_] = W_2_;
 			}
-			const int at_4_ = (n_2_ * size_L_ + l_) * size_D_;
+			const kg_index at_4_ = (n_2_ * size_L_ + l_) * size_D_;
 			kg_store_f16x8(y_ + at_4_ + d_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -380,34 +387,34 @@ kernel void kg_dd4f7221_embedding_concat_bf16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_V_ = int(args.size_V_);
-	const int size_N_ = int(args.size_N_);
-	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index n_ = size_N_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
 			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -433,29 +440,29 @@ kernel void kg_dd4f7221_embedding_concat_bf16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_V_ = int(args.size_V_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	float W_run_[8];
 	float y_out_[8];
-	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_N_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
 			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
-			const int at_3_ = (t_ ? ids_value_ : 0) * size_D_;
+			const kg_index at_3_ = (t_ ? ids_value_ : 0) * size_D_;
 			if (t_) {
 				kg_load_bf16x8(W_run_, W_ + at_3_ + d_);
 			} else {
@@ -465,20 +472,20 @@ kernel void kg_dd4f7221_embedding_concat_bf16_wide(
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float W_2_ = W_run_[v_];
 				y_out_[v_] = W_2_;
 			}
-			const int at_4_ = (n_2_ * size_L_ + l_) * size_D_;
+			const kg_index at_4_ = (n_2_ * size_L_ + l_) * size_D_;
 			kg_store_bf16x8(y_ + at_4_ + d_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -504,22 +511,22 @@ kernel void kg_dd4f7221_embedding_concat_grad_f32(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
-	const int size_N_ = int(args.size_N_);
-	const int size_L_ = int(args.size_L_);
-	const int from_ = int(group.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(group.y) * 64 + int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index from_ = kg_index(group.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(group.y) * 64 + kg_index(tid);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			d_W_[v_ * size_D_ + d_] = 0.0f;
 		}
-		const int positions_ = size_N_ * size_L_;
-		for (int at_ = 0; at_ < positions_; ++at_) {
-			const int l_ = at_ % size_L_;
-			const int n_ = at_ / size_L_;
-			const int ids_value_ = ids_[n_ * size_L_ + l_];
+		const kg_index positions_ = size_N_ * size_L_;
+		for (kg_index at_ = 0; at_ < positions_; ++at_) {
+			const kg_index l_ = at_ % size_L_;
+			const kg_index n_ = at_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -547,22 +554,22 @@ kernel void kg_dd4f7221_embedding_concat_grad_f16_1(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
-	const int size_N_ = int(args.size_N_);
-	const int size_L_ = int(args.size_L_);
-	const int from_ = int(group.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(group.y) * 64 + int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index from_ = kg_index(group.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(group.y) * 64 + kg_index(tid);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			d_W_reduced_[v_ * size_D_ + d_] = 0.0f;
 		}
-		const int positions_ = size_N_ * size_L_;
-		for (int at_ = 0; at_ < positions_; ++at_) {
-			const int l_ = at_ % size_L_;
-			const int n_ = at_ / size_L_;
-			const int ids_value_ = ids_[n_ * size_L_ + l_];
+		const kg_index positions_ = size_N_ * size_L_;
+		for (kg_index at_ = 0; at_ < positions_; ++at_) {
+			const kg_index l_ = at_ % size_L_;
+			const kg_index n_ = at_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -587,23 +594,23 @@ kernel void kg_dd4f7221_embedding_concat_grad_f16_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = half(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = half(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
@@ -623,29 +630,29 @@ kernel void kg_dd4f7221_embedding_concat_grad_f16_2_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float d_W_reduced_run_[8];
 	float d_W_out_[8];
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(d_W_reduced_run_, d_W_reduced_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_W_reduced_2_ = d_W_reduced_run_[v_];
 				d_W_out_[v_] = d_W_reduced_2_;
 			}
 			kg_store_f16x8(d_W_ + at_, d_W_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = half(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
@@ -668,22 +675,22 @@ kernel void kg_dd4f7221_embedding_concat_grad_bf16_1(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
-	const int size_N_ = int(args.size_N_);
-	const int size_L_ = int(args.size_L_);
-	const int from_ = int(group.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(group.y) * 64 + int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index from_ = kg_index(group.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(group.y) * 64 + kg_index(tid);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			d_W_reduced_[v_ * size_D_ + d_] = 0.0f;
 		}
-		const int positions_ = size_N_ * size_L_;
-		for (int at_ = 0; at_ < positions_; ++at_) {
-			const int l_ = at_ % size_L_;
-			const int n_ = at_ / size_L_;
-			const int ids_value_ = ids_[n_ * size_L_ + l_];
+		const kg_index positions_ = size_N_ * size_L_;
+		for (kg_index at_ = 0; at_ < positions_; ++at_) {
+			const kg_index l_ = at_ % size_L_;
+			const kg_index n_ = at_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -708,23 +715,23 @@ kernel void kg_dd4f7221_embedding_concat_grad_bf16_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
@@ -744,29 +751,29 @@ kernel void kg_dd4f7221_embedding_concat_grad_bf16_2_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float d_W_reduced_run_[8];
 	float d_W_out_[8];
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(d_W_reduced_run_, d_W_reduced_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_W_reduced_2_ = d_W_reduced_run_[v_];
 				d_W_out_[v_] = d_W_reduced_2_;
 			}
 			kg_store_bf16x8(d_W_ + at_, d_W_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}

@@ -15,6 +15,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0xc584735a38dd9cd8ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -41,23 +48,23 @@ inline ushort kg_to_bf16(float x) {
 }
 
 // Rounds the quotient down; by zero it is 0.
-inline int kg_floor_div(int x, int y) {
+inline kg_index kg_floor_div(kg_index x, kg_index y) {
 	if (y == 0) {
 		return 0;
 	}
 	if (y == -1) {
-		return int(0u - uint(x));
+		return kg_index(0ul - ulong(x));
 	}
-	const int q = x / y;
+	const kg_index q = x / y;
 	return q * y != x && (x < 0) != (y < 0) ? q - 1 : q;
 }
 
 // The remainder has the sign of y; by zero it is 0.
-inline int kg_floor_mod(int x, int y) {
+inline kg_index kg_floor_mod(kg_index x, kg_index y) {
 	if (y == 0 || y == -1) {
 		return 0;
 	}
-	const int r = x - x / y * y;
+	const kg_index r = x - x / y * y;
 	return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 
@@ -82,40 +89,40 @@ kernel void kg_dd4f7221_im2col_f32(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_K_ = int(args.size_K_);
-	const int size_C_ = int(args.size_C_);
-	const int size_Lout_ = int(args.size_Lout_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
-	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_C_ = kg_index(args.size_C_);
+	const kg_index size_Lout_ = kg_index(args.size_Lout_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args.stride_;
-		const int at_2_ = args.dilation_;
-		const int at_3_ = args.pad_left_;
+		const kg_index at_ = kg_index(args.stride_);
+		const kg_index at_2_ = kg_index(args.dilation_);
+		const kg_index at_3_ = kg_index(args.pad_left_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_4_ = from_ + (i_ * 256 + thread_);
-			const int k_ = at_4_ % size_K_;
-			const int at_5_ = at_4_ / size_K_;
-			const int c_ = at_5_ % size_C_;
-			const int at_6_ = at_5_ / size_C_;
-			const int lout_ = at_6_ % size_Lout_;
-			const int b_ = at_6_ / size_Lout_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_4_ = from_ + (i_ * 256 + thread_);
+			const kg_index k_ = at_4_ % size_K_;
+			const kg_index at_5_ = at_4_ / size_K_;
+			const kg_index c_ = at_5_ % size_C_;
+			const kg_index at_6_ = at_5_ / size_C_;
+			const kg_index lout_ = at_6_ % size_Lout_;
+			const kg_index b_ = at_6_ / size_Lout_;
 			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_] : 0.0f;
 		}
 	} else {
-		const int at_ = args.stride_;
-		const int at_2_ = args.dilation_;
-		const int at_3_ = args.pad_left_;
-		for (int at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
-			const int k_ = at_4_ % size_K_;
-			const int at_5_ = at_4_ / size_K_;
-			const int c_ = at_5_ % size_C_;
-			const int at_6_ = at_5_ / size_C_;
-			const int lout_ = at_6_ % size_Lout_;
-			const int b_ = at_6_ / size_Lout_;
+		const kg_index at_ = kg_index(args.stride_);
+		const kg_index at_2_ = kg_index(args.dilation_);
+		const kg_index at_3_ = kg_index(args.pad_left_);
+		for (kg_index at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
+			const kg_index k_ = at_4_ % size_K_;
+			const kg_index at_5_ = at_4_ / size_K_;
+			const kg_index c_ = at_5_ % size_C_;
+			const kg_index at_6_ = at_5_ / size_C_;
+			const kg_index lout_ = at_6_ % size_Lout_;
+			const kg_index b_ = at_6_ / size_Lout_;
 			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_] : 0.0f;
 		}
 	}
@@ -142,40 +149,40 @@ kernel void kg_dd4f7221_im2col_f16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_K_ = int(args.size_K_);
-	const int size_C_ = int(args.size_C_);
-	const int size_Lout_ = int(args.size_Lout_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
-	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_C_ = kg_index(args.size_C_);
+	const kg_index size_Lout_ = kg_index(args.size_Lout_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.stride_;
-		const int at_2_ = args.dilation_;
-		const int at_3_ = args.pad_left_;
+		const kg_index at_ = kg_index(args.stride_);
+		const kg_index at_2_ = kg_index(args.dilation_);
+		const kg_index at_3_ = kg_index(args.pad_left_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_4_ = from_ + (i_ * 256 + thread_);
-			const int k_ = at_4_ % size_K_;
-			const int at_5_ = at_4_ / size_K_;
-			const int c_ = at_5_ % size_C_;
-			const int at_6_ = at_5_ / size_C_;
-			const int lout_ = at_6_ % size_Lout_;
-			const int b_ = at_6_ / size_Lout_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_4_ = from_ + (i_ * 256 + thread_);
+			const kg_index k_ = at_4_ % size_K_;
+			const kg_index at_5_ = at_4_ / size_K_;
+			const kg_index c_ = at_5_ % size_C_;
+			const kg_index at_6_ = at_5_ / size_C_;
+			const kg_index lout_ = at_6_ % size_Lout_;
+			const kg_index b_ = at_6_ / size_Lout_;
 			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = half(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? float(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
 		}
 	} else {
-		const int at_ = args.stride_;
-		const int at_2_ = args.dilation_;
-		const int at_3_ = args.pad_left_;
-		for (int at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
-			const int k_ = at_4_ % size_K_;
-			const int at_5_ = at_4_ / size_K_;
-			const int c_ = at_5_ % size_C_;
-			const int at_6_ = at_5_ / size_C_;
-			const int lout_ = at_6_ % size_Lout_;
-			const int b_ = at_6_ / size_Lout_;
+		const kg_index at_ = kg_index(args.stride_);
+		const kg_index at_2_ = kg_index(args.dilation_);
+		const kg_index at_3_ = kg_index(args.pad_left_);
+		for (kg_index at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
+			const kg_index k_ = at_4_ % size_K_;
+			const kg_index at_5_ = at_4_ / size_K_;
+			const kg_index c_ = at_5_ % size_C_;
+			const kg_index at_6_ = at_5_ / size_C_;
+			const kg_index lout_ = at_6_ % size_Lout_;
+			const kg_index b_ = at_6_ / size_Lout_;
 			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = half(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? float(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
 		}
 	}
@@ -202,40 +209,40 @@ kernel void kg_dd4f7221_im2col_bf16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_K_ = int(args.size_K_);
-	const int size_C_ = int(args.size_C_);
-	const int size_Lout_ = int(args.size_Lout_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
-	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_C_ = kg_index(args.size_C_);
+	const kg_index size_Lout_ = kg_index(args.size_Lout_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.stride_;
-		const int at_2_ = args.dilation_;
-		const int at_3_ = args.pad_left_;
+		const kg_index at_ = kg_index(args.stride_);
+		const kg_index at_2_ = kg_index(args.dilation_);
+		const kg_index at_3_ = kg_index(args.pad_left_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_4_ = from_ + (i_ * 256 + thread_);
-			const int k_ = at_4_ % size_K_;
-			const int at_5_ = at_4_ / size_K_;
-			const int c_ = at_5_ % size_C_;
-			const int at_6_ = at_5_ / size_C_;
-			const int lout_ = at_6_ % size_Lout_;
-			const int b_ = at_6_ / size_Lout_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_4_ = from_ + (i_ * 256 + thread_);
+			const kg_index k_ = at_4_ % size_K_;
+			const kg_index at_5_ = at_4_ / size_K_;
+			const kg_index c_ = at_5_ % size_C_;
+			const kg_index at_6_ = at_5_ / size_C_;
+			const kg_index lout_ = at_6_ % size_Lout_;
+			const kg_index b_ = at_6_ / size_Lout_;
 			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? kg_from_bf16(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
 		}
 	} else {
-		const int at_ = args.stride_;
-		const int at_2_ = args.dilation_;
-		const int at_3_ = args.pad_left_;
-		for (int at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
-			const int k_ = at_4_ % size_K_;
-			const int at_5_ = at_4_ / size_K_;
-			const int c_ = at_5_ % size_C_;
-			const int at_6_ = at_5_ / size_C_;
-			const int lout_ = at_6_ % size_Lout_;
-			const int b_ = at_6_ / size_Lout_;
+		const kg_index at_ = kg_index(args.stride_);
+		const kg_index at_2_ = kg_index(args.dilation_);
+		const kg_index at_3_ = kg_index(args.pad_left_);
+		for (kg_index at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
+			const kg_index k_ = at_4_ % size_K_;
+			const kg_index at_5_ = at_4_ / size_K_;
+			const kg_index c_ = at_5_ % size_C_;
+			const kg_index at_6_ = at_5_ / size_C_;
+			const kg_index lout_ = at_6_ % size_Lout_;
+			const kg_index b_ = at_6_ / size_Lout_;
 			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? kg_from_bf16(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
 		}
 	}
@@ -265,32 +272,32 @@ kernel void kg_dd4f7221_col2im_f32(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_x_reduced_parts_[8];
-	const int size_K_ = int(args.size_K_);
-	const int size_C_ = int(args.size_C_);
-	const int size_L_ = int(args.size_L_);
-	const int size_Lout_ = int(args.size_Lout_);
-	const int at_ = int(group.x);
-	const int c_ = at_ % size_C_;
-	const int at_2_ = at_ / size_C_;
-	const int l_ = at_2_ % size_L_;
-	const int b_ = at_2_ / size_L_;
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_C_ = kg_index(args.size_C_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_Lout_ = kg_index(args.size_Lout_);
+	const kg_index at_ = kg_index(group.x);
+	const kg_index c_ = at_ % size_C_;
+	const kg_index at_2_ = at_ / size_C_;
+	const kg_index l_ = at_2_ % size_L_;
+	const kg_index b_ = at_2_ / size_L_;
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float d_x_reduced_thread_ = 0.0f;
-	const int at_3_ = l_ + args.pad_left_;
-	const int at_4_ = args.dilation_;
-	const int at_5_ = args.stride_;
-	const int at_6_ = b_ * size_Lout_;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
+	const kg_index at_3_ = l_ + kg_index(args.pad_left_);
+	const kg_index at_4_ = kg_index(args.dilation_);
+	const kg_index at_5_ = kg_index(args.stride_);
+	const kg_index at_6_ = b_ * size_Lout_;
+	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
 		float d_x_reduced_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index k_ = from_ + (i_ * threads_ + thread_);
 			if (k_ < size_K_) {
-				const int at_7_ = at_3_ - at_4_ * k_;
-				const int at_8_ = kg_floor_div(at_7_, at_5_);
+				const kg_index at_7_ = at_3_ - at_4_ * k_;
+				const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
 					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_] : 0.0f;
 				}
@@ -299,12 +306,12 @@ kernel void kg_dd4f7221_col2im_f32(
 		d_x_reduced_thread_ += d_x_reduced_run_;
 	}
 	d_x_reduced_thread_ = simd_sum(d_x_reduced_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_x_reduced_parts_[simd_] = d_x_reduced_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_x_reduced_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		d_x_reduced_ += d_x_reduced_parts_[lane_];
 	}
@@ -338,32 +345,32 @@ kernel void kg_dd4f7221_col2im_f16(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_x_reduced_parts_[8];
-	const int size_K_ = int(args.size_K_);
-	const int size_C_ = int(args.size_C_);
-	const int size_L_ = int(args.size_L_);
-	const int size_Lout_ = int(args.size_Lout_);
-	const int at_ = int(group.x);
-	const int c_ = at_ % size_C_;
-	const int at_2_ = at_ / size_C_;
-	const int l_ = at_2_ % size_L_;
-	const int b_ = at_2_ / size_L_;
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_C_ = kg_index(args.size_C_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_Lout_ = kg_index(args.size_Lout_);
+	const kg_index at_ = kg_index(group.x);
+	const kg_index c_ = at_ % size_C_;
+	const kg_index at_2_ = at_ / size_C_;
+	const kg_index l_ = at_2_ % size_L_;
+	const kg_index b_ = at_2_ / size_L_;
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float d_x_reduced_thread_ = 0.0f;
-	const int at_3_ = l_ + args.pad_left_;
-	const int at_4_ = args.dilation_;
-	const int at_5_ = args.stride_;
-	const int at_6_ = b_ * size_Lout_;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
+	const kg_index at_3_ = l_ + kg_index(args.pad_left_);
+	const kg_index at_4_ = kg_index(args.dilation_);
+	const kg_index at_5_ = kg_index(args.stride_);
+	const kg_index at_6_ = b_ * size_Lout_;
+	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
 		float d_x_reduced_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index k_ = from_ + (i_ * threads_ + thread_);
 			if (k_ < size_K_) {
-				const int at_7_ = at_3_ - at_4_ * k_;
-				const int at_8_ = kg_floor_div(at_7_, at_5_);
+				const kg_index at_7_ = at_3_ - at_4_ * k_;
+				const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
 					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? float(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
 				}
@@ -372,12 +379,12 @@ kernel void kg_dd4f7221_col2im_f16(
 		d_x_reduced_thread_ += d_x_reduced_run_;
 	}
 	d_x_reduced_thread_ = simd_sum(d_x_reduced_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_x_reduced_parts_[simd_] = d_x_reduced_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_x_reduced_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		d_x_reduced_ += d_x_reduced_parts_[lane_];
 	}
@@ -411,32 +418,32 @@ kernel void kg_dd4f7221_col2im_bf16(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_x_reduced_parts_[8];
-	const int size_K_ = int(args.size_K_);
-	const int size_C_ = int(args.size_C_);
-	const int size_L_ = int(args.size_L_);
-	const int size_Lout_ = int(args.size_Lout_);
-	const int at_ = int(group.x);
-	const int c_ = at_ % size_C_;
-	const int at_2_ = at_ / size_C_;
-	const int l_ = at_2_ % size_L_;
-	const int b_ = at_2_ / size_L_;
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_C_ = kg_index(args.size_C_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_Lout_ = kg_index(args.size_Lout_);
+	const kg_index at_ = kg_index(group.x);
+	const kg_index c_ = at_ % size_C_;
+	const kg_index at_2_ = at_ / size_C_;
+	const kg_index l_ = at_2_ % size_L_;
+	const kg_index b_ = at_2_ / size_L_;
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float d_x_reduced_thread_ = 0.0f;
-	const int at_3_ = l_ + args.pad_left_;
-	const int at_4_ = args.dilation_;
-	const int at_5_ = args.stride_;
-	const int at_6_ = b_ * size_Lout_;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
+	const kg_index at_3_ = l_ + kg_index(args.pad_left_);
+	const kg_index at_4_ = kg_index(args.dilation_);
+	const kg_index at_5_ = kg_index(args.stride_);
+	const kg_index at_6_ = b_ * size_Lout_;
+	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
 		float d_x_reduced_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index k_ = from_ + (i_ * threads_ + thread_);
 			if (k_ < size_K_) {
-				const int at_7_ = at_3_ - at_4_ * k_;
-				const int at_8_ = kg_floor_div(at_7_, at_5_);
+				const kg_index at_7_ = at_3_ - at_4_ * k_;
+				const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
 					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? kg_from_bf16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
 				}
@@ -445,12 +452,12 @@ kernel void kg_dd4f7221_col2im_bf16(
 		d_x_reduced_thread_ += d_x_reduced_run_;
 	}
 	d_x_reduced_thread_ = simd_sum(d_x_reduced_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_x_reduced_parts_[simd_] = d_x_reduced_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_x_reduced_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		d_x_reduced_ += d_x_reduced_parts_[lane_];
 	}

@@ -12,6 +12,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x0f0ead37153949b7ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -107,28 +114,28 @@ kernel void kg_dd4f7221_pack_w_to_col_f32(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_K_ = int(args.size_K_);
-	const int size_C_ = int(args.size_C_);
-	const int size_Cout_ = int(args.size_Cout_);
-	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_C_ = kg_index(args.size_C_);
+	const kg_index size_Cout_ = kg_index(args.size_Cout_);
+	const kg_index n_ = size_Cout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = W_[(cout_ * size_C_ + c_) * size_K_ + k_];
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = W_[(cout_ * size_C_ + c_) * size_K_ + k_];
 		}
 	}
@@ -149,32 +156,32 @@ kernel void kg_dd4f7221_pack_w_to_col_f32_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_K_ = int(args.size_K_);
-	const int size_C_ = int(args.size_C_);
-	const int size_Cout_ = int(args.size_Cout_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_C_ = kg_index(args.size_C_);
+	const kg_index size_Cout_ = kg_index(args.size_Cout_);
 	float W_run_[4];
 	float cols_out_[4];
-	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_Cout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(W_run_, W_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float W_2_ = W_run_[v_];
 				cols_out_[v_] = W_2_;
 			}
 			kg_store_f32x4(cols_ + at_, cols_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = W_[(cout_ * size_C_ + c_) * size_K_ + k_];
 		}
 	}
@@ -195,28 +202,28 @@ kernel void kg_dd4f7221_pack_w_to_col_f16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_K_ = int(args.size_K_);
-	const int size_C_ = int(args.size_C_);
-	const int size_Cout_ = int(args.size_Cout_);
-	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_C_ = kg_index(args.size_C_);
+	const kg_index size_Cout_ = kg_index(args.size_Cout_);
+	const kg_index n_ = size_Cout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = half(float(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = half(float(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 		}
 	}
@@ -237,32 +244,32 @@ kernel void kg_dd4f7221_pack_w_to_col_f16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_K_ = int(args.size_K_);
-	const int size_C_ = int(args.size_C_);
-	const int size_Cout_ = int(args.size_Cout_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_C_ = kg_index(args.size_C_);
+	const kg_index size_Cout_ = kg_index(args.size_Cout_);
 	float W_run_[8];
 	float cols_out_[8];
-	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_Cout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(W_run_, W_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float W_2_ = W_run_[v_];
 				cols_out_[v_] = W_2_;
 			}
 			kg_store_f16x8(cols_ + at_, cols_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = half(float(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 		}
 	}
@@ -283,28 +290,28 @@ kernel void kg_dd4f7221_pack_w_to_col_bf16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_K_ = int(args.size_K_);
-	const int size_C_ = int(args.size_C_);
-	const int size_Cout_ = int(args.size_Cout_);
-	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_C_ = kg_index(args.size_C_);
+	const kg_index size_Cout_ = kg_index(args.size_Cout_);
+	const kg_index n_ = size_Cout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(kg_from_bf16(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(kg_from_bf16(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 		}
 	}
@@ -325,32 +332,32 @@ kernel void kg_dd4f7221_pack_w_to_col_bf16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_K_ = int(args.size_K_);
-	const int size_C_ = int(args.size_C_);
-	const int size_Cout_ = int(args.size_Cout_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_C_ = kg_index(args.size_C_);
+	const kg_index size_Cout_ = kg_index(args.size_Cout_);
 	float W_run_[8];
 	float cols_out_[8];
-	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_Cout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(W_run_, W_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float W_2_ = W_run_[v_];
 				cols_out_[v_] = W_2_;
 			}
 			kg_store_bf16x8(cols_ + at_, cols_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(kg_from_bf16(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 		}
 	}

@@ -11,6 +11,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x4930fca2b836449cul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -114,17 +121,17 @@ kernel void kg_dd4f7221_cast_f32_f32(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = x_[p_];
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = x_[p_];
 		}
 	}
@@ -143,25 +150,25 @@ kernel void kg_dd4f7221_cast_f32_f32_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[4];
 	float y_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_;
 			}
 			kg_store_f32x4(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = x_[p_];
 		}
 	}
@@ -180,17 +187,17 @@ kernel void kg_dd4f7221_cast_f32_f16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = half(x_[p_]);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = half(x_[p_]);
 		}
 	}
@@ -209,25 +216,25 @@ kernel void kg_dd4f7221_cast_f32_f16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_;
 			}
 			kg_store_f16x8(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = half(x_[p_]);
 		}
 	}
@@ -246,17 +253,17 @@ kernel void kg_dd4f7221_cast_f32_bf16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_to_bf16(x_[p_]);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_to_bf16(x_[p_]);
 		}
 	}
@@ -275,25 +282,25 @@ kernel void kg_dd4f7221_cast_f32_bf16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_;
 			}
 			kg_store_bf16x8(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_to_bf16(x_[p_]);
 		}
 	}
@@ -312,17 +319,17 @@ kernel void kg_dd4f7221_cast_f16_f32(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = float(x_[p_]);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = float(x_[p_]);
 		}
 	}
@@ -341,25 +348,25 @@ kernel void kg_dd4f7221_cast_f16_f32_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_;
 			}
 			kg_store_f32x8(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = float(x_[p_]);
 		}
 	}
@@ -378,17 +385,17 @@ kernel void kg_dd4f7221_cast_f16_f16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = half(float(x_[p_]));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = half(float(x_[p_]));
 		}
 	}
@@ -407,25 +414,25 @@ kernel void kg_dd4f7221_cast_f16_f16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_;
 			}
 			kg_store_f16x8(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = half(float(x_[p_]));
 		}
 	}
@@ -444,17 +451,17 @@ kernel void kg_dd4f7221_cast_f16_bf16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_to_bf16(float(x_[p_]));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_to_bf16(float(x_[p_]));
 		}
 	}
@@ -473,25 +480,25 @@ kernel void kg_dd4f7221_cast_f16_bf16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_;
 			}
 			kg_store_bf16x8(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_to_bf16(float(x_[p_]));
 		}
 	}
@@ -510,17 +517,17 @@ kernel void kg_dd4f7221_cast_bf16_f32(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_from_bf16(x_[p_]);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_from_bf16(x_[p_]);
 		}
 	}
@@ -539,25 +546,25 @@ kernel void kg_dd4f7221_cast_bf16_f32_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_;
 			}
 			kg_store_f32x8(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_from_bf16(x_[p_]);
 		}
 	}
@@ -576,17 +583,17 @@ kernel void kg_dd4f7221_cast_bf16_f16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = half(kg_from_bf16(x_[p_]));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = half(kg_from_bf16(x_[p_]));
 		}
 	}
@@ -605,25 +612,25 @@ kernel void kg_dd4f7221_cast_bf16_f16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_;
 			}
 			kg_store_f16x8(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = half(kg_from_bf16(x_[p_]));
 		}
 	}
@@ -642,17 +649,17 @@ kernel void kg_dd4f7221_cast_bf16_bf16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_to_bf16(kg_from_bf16(x_[p_]));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_to_bf16(kg_from_bf16(x_[p_]));
 		}
 	}
@@ -671,25 +678,25 @@ kernel void kg_dd4f7221_cast_bf16_bf16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_;
 			}
 			kg_store_bf16x8(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_to_bf16(kg_from_bf16(x_[p_]));
 		}
 	}

@@ -11,6 +11,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0xac14e468823f8158ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -51,24 +58,24 @@ kernel void kg_dd4f7221_concat_1_f32(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f;
 		}
 	}
@@ -89,24 +96,24 @@ kernel void kg_dd4f7221_concat_1_f16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = half(d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = half(d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
 		}
 	}
@@ -127,24 +134,24 @@ kernel void kg_dd4f7221_concat_1_bf16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
 		}
 	}
@@ -167,25 +174,25 @@ kernel void kg_dd4f7221_concat_2_f32(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? x_2_[r_ * size_D_2_ + (d_ - size_D_1_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? x_2_[r_ * size_D_2_ + (d_ - size_D_1_)] : 0.0f;
 		}
 	}
@@ -208,25 +215,25 @@ kernel void kg_dd4f7221_concat_2_f16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
 		}
 	}
@@ -249,25 +256,25 @@ kernel void kg_dd4f7221_concat_2_bf16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
 		}
 	}
@@ -292,28 +299,28 @@ kernel void kg_dd4f7221_concat_3_f32(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)] : 0.0f;
 		}
 	}
@@ -338,28 +345,28 @@ kernel void kg_dd4f7221_concat_3_f16(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
 		}
 	}
@@ -384,28 +391,28 @@ kernel void kg_dd4f7221_concat_3_bf16(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
 		}
 	}
@@ -432,31 +439,31 @@ kernel void kg_dd4f7221_concat_4_f32(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)] : 0.0f;
 		}
 	}
@@ -483,31 +490,31 @@ kernel void kg_dd4f7221_concat_4_f16(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
 		}
 	}
@@ -534,31 +541,31 @@ kernel void kg_dd4f7221_concat_4_bf16(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
 		}
 	}
@@ -587,34 +594,34 @@ kernel void kg_dd4f7221_concat_5_f32(
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)] : 0.0f;
 		}
 	}
@@ -643,34 +650,34 @@ kernel void kg_dd4f7221_concat_5_f16(
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
 		}
 	}
@@ -699,34 +706,34 @@ kernel void kg_dd4f7221_concat_5_bf16(
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
 		}
 	}
@@ -757,37 +764,37 @@ kernel void kg_dd4f7221_concat_6_f32(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_6_ = int(args.size_D_6_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)] : 0.0f;
 		}
 	}
@@ -818,37 +825,37 @@ kernel void kg_dd4f7221_concat_6_f16(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_6_ = int(args.size_D_6_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
 		}
 	}
@@ -879,37 +886,37 @@ kernel void kg_dd4f7221_concat_6_bf16(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_6_ = int(args.size_D_6_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
 		}
 	}
@@ -942,40 +949,40 @@ kernel void kg_dd4f7221_concat_7_f32(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_6_ = int(args.size_D_6_);
-	const int size_D_7_ = int(args.size_D_7_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index size_D_7_ = kg_index(args.size_D_7_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)] : 0.0f;
 		}
 	}
@@ -1008,40 +1015,40 @@ kernel void kg_dd4f7221_concat_7_f16(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_6_ = int(args.size_D_6_);
-	const int size_D_7_ = int(args.size_D_7_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index size_D_7_ = kg_index(args.size_D_7_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
 		}
 	}
@@ -1074,40 +1081,40 @@ kernel void kg_dd4f7221_concat_7_bf16(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_6_ = int(args.size_D_6_);
-	const int size_D_7_ = int(args.size_D_7_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index size_D_7_ = kg_index(args.size_D_7_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
 		}
 	}
@@ -1142,43 +1149,43 @@ kernel void kg_dd4f7221_concat_8_f32(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_6_ = int(args.size_D_6_);
-	const int size_D_7_ = int(args.size_D_7_);
-	const int size_D_8_ = int(args.size_D_8_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index size_D_7_ = kg_index(args.size_D_7_);
+	const kg_index size_D_8_ = kg_index(args.size_D_8_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
-			const int at_7_ = at_6_ - size_D_6_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
+			const kg_index at_7_ = at_6_ - size_D_6_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
-			const int at_7_ = at_6_ - size_D_6_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
+			const kg_index at_7_ = at_6_ - size_D_6_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)] : 0.0f;
 		}
 	}
@@ -1213,43 +1220,43 @@ kernel void kg_dd4f7221_concat_8_f16(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_6_ = int(args.size_D_6_);
-	const int size_D_7_ = int(args.size_D_7_);
-	const int size_D_8_ = int(args.size_D_8_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index size_D_7_ = kg_index(args.size_D_7_);
+	const kg_index size_D_8_ = kg_index(args.size_D_8_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
-			const int at_7_ = at_6_ - size_D_6_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
+			const kg_index at_7_ = at_6_ - size_D_6_;
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? float(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
-			const int at_7_ = at_6_ - size_D_6_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
+			const kg_index at_7_ = at_6_ - size_D_6_;
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? float(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
 		}
 	}
@@ -1284,43 +1291,43 @@ kernel void kg_dd4f7221_concat_8_bf16(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_6_ = int(args.size_D_6_);
-	const int size_D_7_ = int(args.size_D_7_);
-	const int size_D_8_ = int(args.size_D_8_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index size_D_7_ = kg_index(args.size_D_7_);
+	const kg_index size_D_8_ = kg_index(args.size_D_8_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
-			const int at_7_ = at_6_ - size_D_6_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
+			const kg_index at_7_ = at_6_ - size_D_6_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
-			const int at_7_ = at_6_ - size_D_6_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
+			const kg_index at_7_ = at_6_ - size_D_6_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
 		}
 	}
@@ -1342,25 +1349,25 @@ kernel void kg_dd4f7221_concat_grad_2_f32_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_2_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_2_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_2_;
-			const int r_ = at_ / size_D_2_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_2_;
+			const kg_index r_ = at_ / size_D_2_;
 			d_x_2_[r_ * size_D_2_ + d_] = d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_2_ = at_ % size_D_2_;
-			const int r_ = at_ / size_D_2_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_2_ = at_ % size_D_2_;
+			const kg_index r_ = at_ / size_D_2_;
 			d_x_2_[r_ * size_D_2_ + d_2_] = d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? d_y_[r_ * size_D_ + (d_2_ + size_D_1_)] : 0.0f;
 		}
 	}
@@ -1382,25 +1389,25 @@ kernel void kg_dd4f7221_concat_grad_2_f16_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_2_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_2_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_2_;
-			const int r_ = at_ / size_D_2_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_2_;
+			const kg_index r_ = at_ / size_D_2_;
 			d_x_2_[r_ * size_D_2_ + d_] = half(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_2_ = at_ % size_D_2_;
-			const int r_ = at_ / size_D_2_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_2_ = at_ % size_D_2_;
+			const kg_index r_ = at_ / size_D_2_;
 			d_x_2_[r_ * size_D_2_ + d_2_] = half(d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]) : 0.0f);
 		}
 	}
@@ -1422,25 +1429,25 @@ kernel void kg_dd4f7221_concat_grad_2_bf16_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_2_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_2_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_2_;
-			const int r_ = at_ / size_D_2_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_2_;
+			const kg_index r_ = at_ / size_D_2_;
 			d_x_2_[r_ * size_D_2_ + d_] = kg_to_bf16(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_2_ = at_ % size_D_2_;
-			const int r_ = at_ / size_D_2_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_2_ = at_ % size_D_2_;
+			const kg_index r_ = at_ / size_D_2_;
 			d_x_2_[r_ * size_D_2_ + d_2_] = kg_to_bf16(d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]) : 0.0f);
 		}
 	}
@@ -1463,26 +1470,26 @@ kernel void kg_dd4f7221_concat_grad_3_f32_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_3_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_3_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_3_;
-			const int r_ = at_ / size_D_3_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_3_;
+			const kg_index r_ = at_ / size_D_3_;
 			d_x_3_[r_ * size_D_3_ + d_] = d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_3_ = at_ % size_D_3_;
-			const int r_ = at_ / size_D_3_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_3_ = at_ % size_D_3_;
+			const kg_index r_ = at_ / size_D_3_;
 			d_x_3_[r_ * size_D_3_ + d_3_] = d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)] : 0.0f;
 		}
 	}
@@ -1505,26 +1512,26 @@ kernel void kg_dd4f7221_concat_grad_3_f16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_3_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_3_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_3_;
-			const int r_ = at_ / size_D_3_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_3_;
+			const kg_index r_ = at_ / size_D_3_;
 			d_x_3_[r_ * size_D_3_ + d_] = half(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_3_ = at_ % size_D_3_;
-			const int r_ = at_ / size_D_3_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_3_ = at_ % size_D_3_;
+			const kg_index r_ = at_ / size_D_3_;
 			d_x_3_[r_ * size_D_3_ + d_3_] = half(d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]) : 0.0f);
 		}
 	}
@@ -1547,26 +1554,26 @@ kernel void kg_dd4f7221_concat_grad_3_bf16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_3_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_3_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_3_;
-			const int r_ = at_ / size_D_3_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_3_;
+			const kg_index r_ = at_ / size_D_3_;
 			d_x_3_[r_ * size_D_3_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_3_ = at_ % size_D_3_;
-			const int r_ = at_ / size_D_3_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_3_ = at_ % size_D_3_;
+			const kg_index r_ = at_ / size_D_3_;
 			d_x_3_[r_ * size_D_3_ + d_3_] = kg_to_bf16(d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]) : 0.0f);
 		}
 	}
@@ -1590,27 +1597,27 @@ kernel void kg_dd4f7221_concat_grad_4_f32_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_4_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_4_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_4_;
-			const int r_ = at_ / size_D_4_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_4_;
+			const kg_index r_ = at_ / size_D_4_;
 			d_x_4_[r_ * size_D_4_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_4_ = at_ % size_D_4_;
-			const int r_ = at_ / size_D_4_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_4_ = at_ % size_D_4_;
+			const kg_index r_ = at_ / size_D_4_;
 			d_x_4_[r_ * size_D_4_ + d_4_] = d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)] : 0.0f;
 		}
 	}
@@ -1634,27 +1641,27 @@ kernel void kg_dd4f7221_concat_grad_4_f16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_4_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_4_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_4_;
-			const int r_ = at_ / size_D_4_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_4_;
+			const kg_index r_ = at_ / size_D_4_;
 			d_x_4_[r_ * size_D_4_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_4_ = at_ % size_D_4_;
-			const int r_ = at_ / size_D_4_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_4_ = at_ % size_D_4_;
+			const kg_index r_ = at_ / size_D_4_;
 			d_x_4_[r_ * size_D_4_ + d_4_] = half(d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
 		}
 	}
@@ -1678,27 +1685,27 @@ kernel void kg_dd4f7221_concat_grad_4_bf16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_4_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_4_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_4_;
-			const int r_ = at_ / size_D_4_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_4_;
+			const kg_index r_ = at_ / size_D_4_;
 			d_x_4_[r_ * size_D_4_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_4_ = at_ % size_D_4_;
-			const int r_ = at_ / size_D_4_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_4_ = at_ % size_D_4_;
+			const kg_index r_ = at_ / size_D_4_;
 			d_x_4_[r_ * size_D_4_ + d_4_] = kg_to_bf16(d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
 		}
 	}
@@ -1723,28 +1730,28 @@ kernel void kg_dd4f7221_concat_grad_5_f32_5(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_5_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_5_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_5_;
-			const int r_ = at_ / size_D_5_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_5_;
+			const kg_index r_ = at_ / size_D_5_;
 			d_x_5_[r_ * size_D_5_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_5_ = at_ % size_D_5_;
-			const int r_ = at_ / size_D_5_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_5_ = at_ % size_D_5_;
+			const kg_index r_ = at_ / size_D_5_;
 			d_x_5_[r_ * size_D_5_ + d_5_] = d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)] : 0.0f;
 		}
 	}
@@ -1769,28 +1776,28 @@ kernel void kg_dd4f7221_concat_grad_5_f16_5(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_5_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_5_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_5_;
-			const int r_ = at_ / size_D_5_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_5_;
+			const kg_index r_ = at_ / size_D_5_;
 			d_x_5_[r_ * size_D_5_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_5_ = at_ % size_D_5_;
-			const int r_ = at_ / size_D_5_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_5_ = at_ % size_D_5_;
+			const kg_index r_ = at_ / size_D_5_;
 			d_x_5_[r_ * size_D_5_ + d_5_] = half(d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
 		}
 	}
@@ -1815,28 +1822,28 @@ kernel void kg_dd4f7221_concat_grad_5_bf16_5(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_5_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_5_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_5_;
-			const int r_ = at_ / size_D_5_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_5_;
+			const kg_index r_ = at_ / size_D_5_;
 			d_x_5_[r_ * size_D_5_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_5_ = at_ % size_D_5_;
-			const int r_ = at_ / size_D_5_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_5_ = at_ % size_D_5_;
+			const kg_index r_ = at_ / size_D_5_;
 			d_x_5_[r_ * size_D_5_ + d_5_] = kg_to_bf16(d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
 		}
 	}
@@ -1862,29 +1869,29 @@ kernel void kg_dd4f7221_concat_grad_6_f32_6(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_6_ = int(args.size_D_6_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_6_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_6_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_6_;
-			const int r_ = at_ / size_D_6_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_6_;
+			const kg_index r_ = at_ / size_D_6_;
 			d_x_6_[r_ * size_D_6_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_6_ = at_ % size_D_6_;
-			const int r_ = at_ / size_D_6_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_6_ = at_ % size_D_6_;
+			const kg_index r_ = at_ / size_D_6_;
 			d_x_6_[r_ * size_D_6_ + d_6_] = d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)] : 0.0f;
 		}
 	}
@@ -1910,29 +1917,29 @@ kernel void kg_dd4f7221_concat_grad_6_f16_6(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_6_ = int(args.size_D_6_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_6_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_6_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_6_;
-			const int r_ = at_ / size_D_6_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_6_;
+			const kg_index r_ = at_ / size_D_6_;
 			d_x_6_[r_ * size_D_6_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_6_ = at_ % size_D_6_;
-			const int r_ = at_ / size_D_6_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_6_ = at_ % size_D_6_;
+			const kg_index r_ = at_ / size_D_6_;
 			d_x_6_[r_ * size_D_6_ + d_6_] = half(d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
 		}
 	}
@@ -1958,29 +1965,29 @@ kernel void kg_dd4f7221_concat_grad_6_bf16_6(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_6_ = int(args.size_D_6_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_6_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_6_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_6_;
-			const int r_ = at_ / size_D_6_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_6_;
+			const kg_index r_ = at_ / size_D_6_;
 			d_x_6_[r_ * size_D_6_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_6_ = at_ % size_D_6_;
-			const int r_ = at_ / size_D_6_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_6_ = at_ % size_D_6_;
+			const kg_index r_ = at_ / size_D_6_;
 			d_x_6_[r_ * size_D_6_ + d_6_] = kg_to_bf16(d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
 		}
 	}
@@ -2007,30 +2014,30 @@ kernel void kg_dd4f7221_concat_grad_7_f32_7(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_7_ = int(args.size_D_7_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_6_ = int(args.size_D_6_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_7_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_7_ = kg_index(args.size_D_7_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_7_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_7_;
-			const int r_ = at_ / size_D_7_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_7_;
+			const kg_index r_ = at_ / size_D_7_;
 			d_x_7_[r_ * size_D_7_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_7_ = at_ % size_D_7_;
-			const int r_ = at_ / size_D_7_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_7_ = at_ % size_D_7_;
+			const kg_index r_ = at_ / size_D_7_;
 			d_x_7_[r_ * size_D_7_ + d_7_] = d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)] : 0.0f;
 		}
 	}
@@ -2057,30 +2064,30 @@ kernel void kg_dd4f7221_concat_grad_7_f16_7(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_7_ = int(args.size_D_7_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_6_ = int(args.size_D_6_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_7_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_7_ = kg_index(args.size_D_7_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_7_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_7_;
-			const int r_ = at_ / size_D_7_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_7_;
+			const kg_index r_ = at_ / size_D_7_;
 			d_x_7_[r_ * size_D_7_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_7_ = at_ % size_D_7_;
-			const int r_ = at_ / size_D_7_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_7_ = at_ % size_D_7_;
+			const kg_index r_ = at_ / size_D_7_;
 			d_x_7_[r_ * size_D_7_ + d_7_] = half(d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
 		}
 	}
@@ -2107,30 +2114,30 @@ kernel void kg_dd4f7221_concat_grad_7_bf16_7(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_7_ = int(args.size_D_7_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_6_ = int(args.size_D_6_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_7_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_7_ = kg_index(args.size_D_7_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_7_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_7_;
-			const int r_ = at_ / size_D_7_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_7_;
+			const kg_index r_ = at_ / size_D_7_;
 			d_x_7_[r_ * size_D_7_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_7_ = at_ % size_D_7_;
-			const int r_ = at_ / size_D_7_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_7_ = at_ % size_D_7_;
+			const kg_index r_ = at_ / size_D_7_;
 			d_x_7_[r_ * size_D_7_ + d_7_] = kg_to_bf16(d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
 		}
 	}
@@ -2158,31 +2165,31 @@ kernel void kg_dd4f7221_concat_grad_8_f32_8(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_8_ = int(args.size_D_8_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_6_ = int(args.size_D_6_);
-	const int size_D_7_ = int(args.size_D_7_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_8_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_8_ = kg_index(args.size_D_8_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index size_D_7_ = kg_index(args.size_D_7_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_8_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_8_;
-			const int r_ = at_ / size_D_8_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_8_;
+			const kg_index r_ = at_ / size_D_8_;
 			d_x_8_[r_ * size_D_8_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_8_ = at_ % size_D_8_;
-			const int r_ = at_ / size_D_8_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_8_ = at_ % size_D_8_;
+			const kg_index r_ = at_ / size_D_8_;
 			d_x_8_[r_ * size_D_8_ + d_8_] = d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)] : 0.0f;
 		}
 	}
@@ -2210,31 +2217,31 @@ kernel void kg_dd4f7221_concat_grad_8_f16_8(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_8_ = int(args.size_D_8_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_6_ = int(args.size_D_6_);
-	const int size_D_7_ = int(args.size_D_7_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_8_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_8_ = kg_index(args.size_D_8_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index size_D_7_ = kg_index(args.size_D_7_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_8_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_8_;
-			const int r_ = at_ / size_D_8_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_8_;
+			const kg_index r_ = at_ / size_D_8_;
 			d_x_8_[r_ * size_D_8_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_8_ = at_ % size_D_8_;
-			const int r_ = at_ / size_D_8_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_8_ = at_ % size_D_8_;
+			const kg_index r_ = at_ / size_D_8_;
 			d_x_8_[r_ * size_D_8_ + d_8_] = half(d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
 		}
 	}
@@ -2262,31 +2269,31 @@ kernel void kg_dd4f7221_concat_grad_8_bf16_8(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_8_ = int(args.size_D_8_);
-	const int size_R_ = int(args.size_R_);
-	const int size_D_1_ = int(args.size_D_1_);
-	const int size_D_2_ = int(args.size_D_2_);
-	const int size_D_3_ = int(args.size_D_3_);
-	const int size_D_4_ = int(args.size_D_4_);
-	const int size_D_5_ = int(args.size_D_5_);
-	const int size_D_6_ = int(args.size_D_6_);
-	const int size_D_7_ = int(args.size_D_7_);
-	const int size_D_ = int(args.size_D_);
-	const int n_ = size_R_ * size_D_8_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_8_ = kg_index(args.size_D_8_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_D_1_ = kg_index(args.size_D_1_);
+	const kg_index size_D_2_ = kg_index(args.size_D_2_);
+	const kg_index size_D_3_ = kg_index(args.size_D_3_);
+	const kg_index size_D_4_ = kg_index(args.size_D_4_);
+	const kg_index size_D_5_ = kg_index(args.size_D_5_);
+	const kg_index size_D_6_ = kg_index(args.size_D_6_);
+	const kg_index size_D_7_ = kg_index(args.size_D_7_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index n_ = size_R_ * size_D_8_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_8_;
-			const int r_ = at_ / size_D_8_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_8_;
+			const kg_index r_ = at_ / size_D_8_;
 			d_x_8_[r_ * size_D_8_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_8_ = at_ % size_D_8_;
-			const int r_ = at_ / size_D_8_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_8_ = at_ % size_D_8_;
+			const kg_index r_ = at_ / size_D_8_;
 			d_x_8_[r_ * size_D_8_ + d_8_] = kg_to_bf16(d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
 		}
 	}

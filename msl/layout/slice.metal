@@ -11,6 +11,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x26d678b90efc14f3ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -109,31 +116,31 @@ kernel void kg_dd4f7221_slice_f32(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_N_ = int(args.size_N_);
-	const int size_L_ = int(args.size_L_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_N_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args.start_;
+		const kg_index at_ = kg_index(args.start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
 		}
 	} else {
-		const int at_ = args.start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		const kg_index at_ = kg_index(args.start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
 		}
 	}
@@ -157,26 +164,26 @@ kernel void kg_dd4f7221_slice_f32_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_N_ = int(args.size_N_);
-	const int size_L_ = int(args.size_L_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float x_run_[4];
 	float y_out_[4];
-	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_R_ * size_N_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args.start_;
+		const kg_index at_ = kg_index(args.start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 4;
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			const bool t_ = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_;
-			const int at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
+			const kg_index at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
 			if (t_) {
 				kg_load_f32x4(x_run_, x_ + at_4_ + d_);
 			} else {
@@ -186,20 +193,20 @@ kernel void kg_dd4f7221_slice_f32_wide(
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_;
 			}
-			const int at_5_ = (r_ * size_N_ + n_2_) * size_D_;
+			const kg_index at_5_ = (r_ * size_N_ + n_2_) * size_D_;
 			kg_store_f32x4(y_ + at_5_ + d_, y_out_);
 		}
 	} else {
-		const int at_ = args.start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		const kg_index at_ = kg_index(args.start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
 		}
 	}
@@ -223,31 +230,31 @@ kernel void kg_dd4f7221_slice_f16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_N_ = int(args.size_N_);
-	const int size_L_ = int(args.size_L_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_N_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.start_;
+		const kg_index at_ = kg_index(args.start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? float(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		const int at_ = args.start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		const kg_index at_ = kg_index(args.start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? float(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	}
@@ -271,26 +278,26 @@ kernel void kg_dd4f7221_slice_f16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_N_ = int(args.size_N_);
-	const int size_L_ = int(args.size_L_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float x_run_[8];
 	float y_out_[8];
-	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_R_ * size_N_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.start_;
+		const kg_index at_ = kg_index(args.start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			const bool t_ = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_;
-			const int at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
+			const kg_index at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
 			if (t_) {
 				kg_load_f16x8(x_run_, x_ + at_4_ + d_);
 			} else {
@@ -300,20 +307,20 @@ kernel void kg_dd4f7221_slice_f16_wide(
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_;
 			}
-			const int at_5_ = (r_ * size_N_ + n_2_) * size_D_;
+			const kg_index at_5_ = (r_ * size_N_ + n_2_) * size_D_;
 			kg_store_f16x8(y_ + at_5_ + d_, y_out_);
 		}
 	} else {
-		const int at_ = args.start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		const kg_index at_ = kg_index(args.start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? float(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	}
@@ -337,31 +344,31 @@ kernel void kg_dd4f7221_slice_bf16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_N_ = int(args.size_N_);
-	const int size_L_ = int(args.size_L_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_N_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.start_;
+		const kg_index at_ = kg_index(args.start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		const int at_ = args.start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		const kg_index at_ = kg_index(args.start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	}
@@ -385,26 +392,26 @@ kernel void kg_dd4f7221_slice_bf16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_N_ = int(args.size_N_);
-	const int size_L_ = int(args.size_L_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float x_run_[8];
 	float y_out_[8];
-	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_R_ * size_N_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.start_;
+		const kg_index at_ = kg_index(args.start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			const bool t_ = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_;
-			const int at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
+			const kg_index at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
 			if (t_) {
 				kg_load_bf16x8(x_run_, x_ + at_4_ + d_);
 			} else {
@@ -414,20 +421,20 @@ kernel void kg_dd4f7221_slice_bf16_wide(
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_;
 			}
-			const int at_5_ = (r_ * size_N_ + n_2_) * size_D_;
+			const kg_index at_5_ = (r_ * size_N_ + n_2_) * size_D_;
 			kg_store_bf16x8(y_ + at_5_ + d_, y_out_);
 		}
 	} else {
-		const int at_ = args.start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		const kg_index at_ = kg_index(args.start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	}
@@ -451,33 +458,33 @@ kernel void kg_dd4f7221_slice_grad_f32(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args.start_;
+		const kg_index at_ = kg_index(args.start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f) : 0.0f;
 		}
 	} else {
-		const int at_ = args.start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		const kg_index at_ = kg_index(args.start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f) : 0.0f;
 		}
 	}
@@ -501,27 +508,27 @@ kernel void kg_dd4f7221_slice_grad_f32_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_y_run_[4];
 	float d_x_out_[4];
-	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_R_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args.start_;
+		const kg_index at_ = kg_index(args.start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 4;
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			const bool t_ = at_4_ >= 0 && at_4_ < size_N_;
-			const int at_5_ = (r_ * size_N_ + (t_ ? at_4_ : 0)) * size_D_;
+			const kg_index at_5_ = (r_ * size_N_ + (t_ ? at_4_ : 0)) * size_D_;
 			if (t_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_5_ + d_);
 			} else {
@@ -531,21 +538,21 @@ kernel void kg_dd4f7221_slice_grad_f32_wide(
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_x_out_[v_] = t_ ? d_y_2_ : 0.0f;
 			}
-			const int at_6_ = (r_ * size_L_ + l_) * size_D_;
+			const kg_index at_6_ = (r_ * size_L_ + l_) * size_D_;
 			kg_store_f32x4(d_x_ + at_6_ + d_, d_x_out_);
 		}
 	} else {
-		const int at_ = args.start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		const kg_index at_ = kg_index(args.start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f) : 0.0f;
 		}
 	}
@@ -569,33 +576,33 @@ kernel void kg_dd4f7221_slice_grad_f16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.start_;
+		const kg_index at_ = kg_index(args.start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? float(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
 		}
 	} else {
-		const int at_ = args.start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		const kg_index at_ = kg_index(args.start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? float(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
 		}
 	}
@@ -619,27 +626,27 @@ kernel void kg_dd4f7221_slice_grad_f16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_R_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.start_;
+		const kg_index at_ = kg_index(args.start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			const bool t_ = at_4_ >= 0 && at_4_ < size_N_;
-			const int at_5_ = (r_ * size_N_ + (t_ ? at_4_ : 0)) * size_D_;
+			const kg_index at_5_ = (r_ * size_N_ + (t_ ? at_4_ : 0)) * size_D_;
 			if (t_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_5_ + d_);
 			} else {
@@ -649,21 +656,21 @@ kernel void kg_dd4f7221_slice_grad_f16_wide(
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_x_out_[v_] = t_ ? d_y_2_ : 0.0f;
 			}
-			const int at_6_ = (r_ * size_L_ + l_) * size_D_;
+			const kg_index at_6_ = (r_ * size_L_ + l_) * size_D_;
 			kg_store_f16x8(d_x_ + at_6_ + d_, d_x_out_);
 		}
 	} else {
-		const int at_ = args.start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		const kg_index at_ = kg_index(args.start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? float(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
 		}
 	}
@@ -687,33 +694,33 @@ kernel void kg_dd4f7221_slice_grad_bf16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.start_;
+		const kg_index at_ = kg_index(args.start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
 		}
 	} else {
-		const int at_ = args.start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		const kg_index at_ = kg_index(args.start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
 		}
 	}
@@ -737,27 +744,27 @@ kernel void kg_dd4f7221_slice_grad_bf16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_L_ = int(args.size_L_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_R_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.start_;
+		const kg_index at_ = kg_index(args.start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			const bool t_ = at_4_ >= 0 && at_4_ < size_N_;
-			const int at_5_ = (r_ * size_N_ + (t_ ? at_4_ : 0)) * size_D_;
+			const kg_index at_5_ = (r_ * size_N_ + (t_ ? at_4_ : 0)) * size_D_;
 			if (t_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_5_ + d_);
 			} else {
@@ -767,21 +774,21 @@ kernel void kg_dd4f7221_slice_grad_bf16_wide(
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_x_out_[v_] = t_ ? d_y_2_ : 0.0f;
 			}
-			const int at_6_ = (r_ * size_L_ + l_) * size_D_;
+			const kg_index at_6_ = (r_ * size_L_ + l_) * size_D_;
 			kg_store_bf16x8(d_x_ + at_6_ + d_, d_x_out_);
 		}
 	} else {
-		const int at_ = args.start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		const kg_index at_ = kg_index(args.start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
 		}
 	}

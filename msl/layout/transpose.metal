@@ -10,6 +10,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x0435804ff870d4c7ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -50,28 +57,28 @@ kernel void kg_dd4f7221_transpose_f32(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_N_ * size_M_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_N_ * size_M_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int m_ = at_ % size_M_;
-			const int at_2_ = at_ / size_M_;
-			const int n_2_ = at_2_ % size_N_;
-			const int r_ = at_2_ / size_N_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index m_ = at_ % size_M_;
+			const kg_index at_2_ = at_ / size_M_;
+			const kg_index n_2_ = at_2_ % size_N_;
+			const kg_index r_ = at_2_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = x_[(r_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int m_ = at_ % size_M_;
-			const int at_2_ = at_ / size_M_;
-			const int n_2_ = at_2_ % size_N_;
-			const int r_ = at_2_ / size_N_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index m_ = at_ % size_M_;
+			const kg_index at_2_ = at_ / size_M_;
+			const kg_index n_2_ = at_2_ % size_N_;
+			const kg_index r_ = at_2_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = x_[(r_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	}
@@ -92,28 +99,28 @@ kernel void kg_dd4f7221_transpose_f16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_N_ * size_M_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_N_ * size_M_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int m_ = at_ % size_M_;
-			const int at_2_ = at_ / size_M_;
-			const int n_2_ = at_2_ % size_N_;
-			const int r_ = at_2_ / size_N_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index m_ = at_ % size_M_;
+			const kg_index at_2_ = at_ / size_M_;
+			const kg_index n_2_ = at_2_ % size_N_;
+			const kg_index r_ = at_2_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = half(float(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int m_ = at_ % size_M_;
-			const int at_2_ = at_ / size_M_;
-			const int n_2_ = at_2_ % size_N_;
-			const int r_ = at_2_ / size_N_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index m_ = at_ % size_M_;
+			const kg_index at_2_ = at_ / size_M_;
+			const kg_index n_2_ = at_2_ % size_N_;
+			const kg_index r_ = at_2_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = half(float(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
@@ -134,28 +141,28 @@ kernel void kg_dd4f7221_transpose_bf16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_N_ * size_M_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_N_ * size_M_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int m_ = at_ % size_M_;
-			const int at_2_ = at_ / size_M_;
-			const int n_2_ = at_2_ % size_N_;
-			const int r_ = at_2_ / size_N_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index m_ = at_ % size_M_;
+			const kg_index at_2_ = at_ / size_M_;
+			const kg_index n_2_ = at_2_ % size_N_;
+			const kg_index r_ = at_2_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int m_ = at_ % size_M_;
-			const int at_2_ = at_ / size_M_;
-			const int n_2_ = at_2_ % size_N_;
-			const int r_ = at_2_ / size_N_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index m_ = at_ % size_M_;
+			const kg_index at_2_ = at_ / size_M_;
+			const kg_index n_2_ = at_2_ % size_N_;
+			const kg_index r_ = at_2_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}

@@ -14,6 +14,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0xbaa3c78b9ffa17a8ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -108,26 +115,26 @@ kernel void kg_dd4f7221_accuracy_f32_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float guess_parts_[8];
 	threadgroup int guess_parts_at_[8];
-	const int size_V_ = int(args.size_V_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
-	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const kg_index at_ = r_ * size_V_;
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
 					const float guess_value_ = logits_[at_ + v_2_];
-					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_2_ < guess_thread_at_)) {
+					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && int(v_2_) < guess_thread_at_)) {
 						guess_thread_ = guess_value_;
-						guess_thread_at_ = v_2_;
+						guess_thread_at_ = int(v_2_);
 					}
 				}
 			}
@@ -136,14 +143,14 @@ kernel void kg_dd4f7221_accuracy_f32_1(
 	const float guess_best_ = kg_simd_max(guess_thread_);
 	guess_thread_at_ = simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
 	guess_thread_ = guess_best_;
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		guess_parts_[simd_] = guess_thread_;
 		guess_parts_at_[simd_] = guess_thread_at_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		const int guess_value_at_ = guess_parts_at_[lane_];
 		const float guess_value_ = guess_parts_[lane_];
@@ -157,7 +164,7 @@ kernel void kg_dd4f7221_accuracy_f32_1(
 	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
-		guess_[r_] = guess_3_;
+		guess_[r_] = kg_index(guess_3_);
 	}
 }
 
@@ -179,43 +186,43 @@ kernel void kg_dd4f7221_accuracy_f32_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float guess_parts_[8];
 	threadgroup int guess_parts_at_[8];
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float logits_run_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index v_ = (i_ * threads_ + thread_) * 4;
 		if (v_ < size_V_) {
 			kg_load_f32x4(logits_run_, logits_ + at_ + v_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 				const float logits_2_ = logits_run_[v_2_];
-				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
 					guess_thread_ = logits_2_;
-					guess_thread_at_ = v_ + v_2_;
+					guess_thread_at_ = int(v_ + v_2_);
 				}
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 					const float logits_2_ = logits_run_[v_2_];
-					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
 						guess_thread_ = logits_2_;
-						guess_thread_at_ = v_ + v_2_;
+						guess_thread_at_ = int(v_ + v_2_);
 					}
 				}
 			}
@@ -224,14 +231,14 @@ kernel void kg_dd4f7221_accuracy_f32_1_wide(
 	const float guess_best_ = kg_simd_max(guess_thread_);
 	guess_thread_at_ = simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
 	guess_thread_ = guess_best_;
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		guess_parts_[simd_] = guess_thread_;
 		guess_parts_at_[simd_] = guess_thread_at_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		const int guess_value_at_ = guess_parts_at_[lane_];
 		const float guess_value_ = guess_parts_[lane_];
@@ -245,7 +252,7 @@ kernel void kg_dd4f7221_accuracy_f32_1_wide(
 	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
-		guess_[r_] = guess_3_;
+		guess_[r_] = kg_index(guess_3_);
 	}
 }
 
@@ -271,35 +278,35 @@ kernel void kg_dd4f7221_accuracy_f32_2(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup int hits_chunk_parts_[4];
 	threadgroup int rows_chunk_parts_[4];
-	const int size_R_ = int(args.size_R_);
-	const int size_V_ = int(args.size_V_);
-	const int r_chunks_ = int(group.x);
-	const int from_ = int(group.x) * 16384;
-	const int to_ = min(from_ + 16384, size_R_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_chunks_ = kg_index(group.x);
+	const kg_index from_ = kg_index(group.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
 	int hits_chunk_thread_ = 0;
 	int rows_chunk_thread_ = 0;
-	const int at_ = args.ignore_index_;
-	for (int r_ = from_ + thread_; r_ < to_; r_ += 128) {
-		const int target_value_ = target_[r_];
-		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index at_ = kg_index(args.ignore_index_);
+	for (kg_index r_ = from_ + thread_; r_ < to_; r_ += 128) {
+		const kg_index target_value_ = kg_index(target_[r_]);
+		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 			kg_fault_set(fault, 1, r_, target_value_, size_V_);
 		}
 		const bool counted_ = target_value_ != at_;
-		hits_chunk_thread_ += counted_ && guess_[r_] == target_value_ ? 1 : 0;
-		rows_chunk_thread_ += counted_ ? 1 : 0;
+		hits_chunk_thread_ += int(counted_ && kg_index(guess_[r_]) == target_value_ ? 1 : 0);
+		rows_chunk_thread_ += int(counted_ ? 1 : 0);
 	}
 	hits_chunk_thread_ = simd_sum(hits_chunk_thread_);
 	rows_chunk_thread_ = simd_sum(rows_chunk_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		hits_chunk_parts_[simd_] = hits_chunk_thread_;
 		rows_chunk_parts_[simd_] = rows_chunk_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int hits_chunk_2_ = 0;
 	int rows_chunk_2_ = 0;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < 4) {
 		hits_chunk_2_ += hits_chunk_parts_[lane_];
 		rows_chunk_2_ += rows_chunk_parts_[lane_];
@@ -307,8 +314,8 @@ kernel void kg_dd4f7221_accuracy_f32_2(
 	hits_chunk_2_ = simd_sum(hits_chunk_2_);
 	rows_chunk_2_ = simd_sum(rows_chunk_2_);
 	if (thread_ == 0) {
-		hits_chunk_[r_chunks_] = hits_chunk_2_;
-		rows_chunk_[r_chunks_] = rows_chunk_2_;
+		hits_chunk_[r_chunks_] = kg_index(hits_chunk_2_);
+		rows_chunk_[r_chunks_] = kg_index(rows_chunk_2_);
 	}
 }
 
@@ -331,33 +338,33 @@ kernel void kg_dd4f7221_accuracy_f32_3(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup int hits_parts_[8];
 	threadgroup int rows_parts_[8];
-	const int size_R_chunks_ = int(args.size_R_chunks_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_R_chunks_ = kg_index(args.size_R_chunks_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	int hits_thread_ = 0;
 	int rows_thread_ = 0;
-	for (int from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int r_chunks_ = from_ + (i_ * threads_ + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_);
 			if (r_chunks_ < size_R_chunks_) {
-				hits_thread_ += hits_chunk_[r_chunks_];
-				rows_thread_ += rows_chunk_[r_chunks_];
+				hits_thread_ += int(kg_index(hits_chunk_[r_chunks_]));
+				rows_thread_ += int(kg_index(rows_chunk_[r_chunks_]));
 			}
 		}
 	}
 	hits_thread_ = simd_sum(hits_thread_);
 	rows_thread_ = simd_sum(rows_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		hits_parts_[simd_] = hits_thread_;
 		rows_parts_[simd_] = rows_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int hits_ = 0;
 	int rows_ = 0;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		hits_ += hits_parts_[lane_];
 		rows_ += rows_parts_[lane_];
@@ -365,8 +372,8 @@ kernel void kg_dd4f7221_accuracy_f32_3(
 	hits_ = simd_sum(hits_);
 	rows_ = simd_sum(rows_);
 	if (thread_ == 0) {
-		const int rows_2_ = rows_;
-		accuracy_[0] = float(hits_) / float(max(rows_2_, 1));
+		const kg_index rows_2_ = kg_index(rows_);
+		accuracy_[0] = float(kg_index(hits_)) / float(max(rows_2_, kg_index(1)));
 		count_[0] = rows_2_;
 	}
 }
@@ -389,26 +396,26 @@ kernel void kg_dd4f7221_accuracy_f16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float guess_parts_[8];
 	threadgroup int guess_parts_at_[8];
-	const int size_V_ = int(args.size_V_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
-	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const kg_index at_ = r_ * size_V_;
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					const float guess_value_ = float(logits_[at_ + v_2_]);
-					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_2_ < guess_thread_at_)) {
+					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && int(v_2_) < guess_thread_at_)) {
 						guess_thread_ = guess_value_;
-						guess_thread_at_ = v_2_;
+						guess_thread_at_ = int(v_2_);
 					}
 				}
 			}
@@ -417,14 +424,14 @@ kernel void kg_dd4f7221_accuracy_f16_1(
 	const float guess_best_ = kg_simd_max(guess_thread_);
 	guess_thread_at_ = simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
 	guess_thread_ = guess_best_;
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		guess_parts_[simd_] = guess_thread_;
 		guess_parts_at_[simd_] = guess_thread_at_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		const int guess_value_at_ = guess_parts_at_[lane_];
 		const float guess_value_ = guess_parts_[lane_];
@@ -438,7 +445,7 @@ kernel void kg_dd4f7221_accuracy_f16_1(
 	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
-		guess_[r_] = guess_3_;
+		guess_[r_] = kg_index(guess_3_);
 	}
 }
 
@@ -460,43 +467,43 @@ kernel void kg_dd4f7221_accuracy_f16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float guess_parts_[8];
 	threadgroup int guess_parts_at_[8];
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float logits_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index v_ = (i_ * threads_ + thread_) * 8;
 		if (v_ < size_V_) {
 			kg_load_f16x8(logits_run_, logits_ + at_ + v_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float logits_2_ = logits_run_[v_2_];
-				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
 					guess_thread_ = logits_2_;
-					guess_thread_at_ = v_ + v_2_;
+					guess_thread_at_ = int(v_ + v_2_);
 				}
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 					const float logits_2_ = logits_run_[v_2_];
-					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
 						guess_thread_ = logits_2_;
-						guess_thread_at_ = v_ + v_2_;
+						guess_thread_at_ = int(v_ + v_2_);
 					}
 				}
 			}
@@ -505,14 +512,14 @@ kernel void kg_dd4f7221_accuracy_f16_1_wide(
 	const float guess_best_ = kg_simd_max(guess_thread_);
 	guess_thread_at_ = simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
 	guess_thread_ = guess_best_;
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		guess_parts_[simd_] = guess_thread_;
 		guess_parts_at_[simd_] = guess_thread_at_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		const int guess_value_at_ = guess_parts_at_[lane_];
 		const float guess_value_ = guess_parts_[lane_];
@@ -526,7 +533,7 @@ kernel void kg_dd4f7221_accuracy_f16_1_wide(
 	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
-		guess_[r_] = guess_3_;
+		guess_[r_] = kg_index(guess_3_);
 	}
 }
 
@@ -548,26 +555,26 @@ kernel void kg_dd4f7221_accuracy_bf16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float guess_parts_[8];
 	threadgroup int guess_parts_at_[8];
-	const int size_V_ = int(args.size_V_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
-	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const kg_index at_ = r_ * size_V_;
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					const float guess_value_ = kg_from_bf16(logits_[at_ + v_2_]);
-					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_2_ < guess_thread_at_)) {
+					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && int(v_2_) < guess_thread_at_)) {
 						guess_thread_ = guess_value_;
-						guess_thread_at_ = v_2_;
+						guess_thread_at_ = int(v_2_);
 					}
 				}
 			}
@@ -576,14 +583,14 @@ kernel void kg_dd4f7221_accuracy_bf16_1(
 	const float guess_best_ = kg_simd_max(guess_thread_);
 	guess_thread_at_ = simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
 	guess_thread_ = guess_best_;
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		guess_parts_[simd_] = guess_thread_;
 		guess_parts_at_[simd_] = guess_thread_at_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		const int guess_value_at_ = guess_parts_at_[lane_];
 		const float guess_value_ = guess_parts_[lane_];
@@ -597,7 +604,7 @@ kernel void kg_dd4f7221_accuracy_bf16_1(
 	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
-		guess_[r_] = guess_3_;
+		guess_[r_] = kg_index(guess_3_);
 	}
 }
 
@@ -619,43 +626,43 @@ kernel void kg_dd4f7221_accuracy_bf16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float guess_parts_[8];
 	threadgroup int guess_parts_at_[8];
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float logits_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index v_ = (i_ * threads_ + thread_) * 8;
 		if (v_ < size_V_) {
 			kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float logits_2_ = logits_run_[v_2_];
-				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
 					guess_thread_ = logits_2_;
-					guess_thread_at_ = v_ + v_2_;
+					guess_thread_at_ = int(v_ + v_2_);
 				}
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 					const float logits_2_ = logits_run_[v_2_];
-					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
 						guess_thread_ = logits_2_;
-						guess_thread_at_ = v_ + v_2_;
+						guess_thread_at_ = int(v_ + v_2_);
 					}
 				}
 			}
@@ -664,14 +671,14 @@ kernel void kg_dd4f7221_accuracy_bf16_1_wide(
 	const float guess_best_ = kg_simd_max(guess_thread_);
 	guess_thread_at_ = simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
 	guess_thread_ = guess_best_;
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		guess_parts_[simd_] = guess_thread_;
 		guess_parts_at_[simd_] = guess_thread_at_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		const int guess_value_at_ = guess_parts_at_[lane_];
 		const float guess_value_ = guess_parts_[lane_];
@@ -685,6 +692,6 @@ kernel void kg_dd4f7221_accuracy_bf16_1_wide(
 	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
-		guess_[r_] = guess_3_;
+		guess_[r_] = kg_index(guess_3_);
 	}
 }

@@ -15,6 +15,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x59a9b75900c8bdc9ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -147,14 +154,14 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
-	const int size_V_ = int(args.size_V_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? logits_[r_ * size_V_ + target_value_] : 0.0f;
@@ -165,14 +172,14 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	float base_ = top_thread_;
 	const float t_ = args.label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_3_ = logits_[r_ * size_V_ + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_3_);
@@ -191,10 +198,10 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_3_ = logits_[r_ * size_V_ + v_2_];
 						const float t_3_ = logits_3_ - base_2_;
@@ -207,10 +214,10 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_3_ = logits_[r_ * size_V_ + v_2_];
 						const float t_3_ = logits_3_ - base_2_;
@@ -221,10 +228,10 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
 					count_ += 1;
 				}
@@ -233,12 +240,12 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -253,14 +260,14 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 		average_sum_ += average_sum_parts_[lane_2_];
@@ -270,7 +277,7 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	if (thread_ == 0) {
 		const float logtotal_ = precise::log(total_);
 		const float hit_ = logits_2_ - base_2_;
-		const float average_ = average_sum_ / float(max(size_V_, 1));
+		const float average_ = average_sum_ / float(max(size_V_, kg_index(1)));
 		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
 		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
@@ -299,15 +306,15 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float logits_slab_[16];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? logits_[r_ * size_V_ + target_value_] : 0.0f;
@@ -318,22 +325,22 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 	float base_ = top_thread_;
 	const float t_ = args.label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				kg_load_f32x4(logits_slab_ + i_ * 4, logits_ + r_ * size_V_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 					const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
@@ -351,11 +358,11 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 						const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
 						const float t_3_ = logits_3_ - base_2_;
 						total_run_ += precise::exp(t_3_);
@@ -367,11 +374,11 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 						const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
 						const float t_3_ = logits_3_ - base_2_;
 						average_sum_run_ += t_3_;
@@ -381,8 +388,8 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				count_ += 4;
 			}
@@ -390,12 +397,12 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -410,14 +417,14 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 		average_sum_ += average_sum_parts_[lane_2_];
@@ -427,7 +434,7 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 	if (thread_ == 0) {
 		const float logtotal_ = precise::log(total_);
 		const float hit_ = logits_2_ - base_2_;
-		const float average_ = average_sum_ / float(max(size_V_, 1));
+		const float average_ = average_sum_ / float(max(size_V_, kg_index(1)));
 		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
 		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
@@ -456,14 +463,14 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
-	const int size_V_ = int(args.size_V_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? float(logits_[r_ * size_V_ + target_value_]) : 0.0f;
@@ -474,14 +481,14 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	float base_ = top_thread_;
 	const float t_ = args.label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_3_ = float(logits_[r_ * size_V_ + v_2_]);
 					top_thread_ = kg_max(top_thread_, logits_3_);
@@ -500,10 +507,10 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_3_ = float(logits_[r_ * size_V_ + v_2_]);
 						const float t_3_ = logits_3_ - base_2_;
@@ -516,10 +523,10 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_3_ = float(logits_[r_ * size_V_ + v_2_]);
 						const float t_3_ = logits_3_ - base_2_;
@@ -530,10 +537,10 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					count_ += 1;
 				}
@@ -542,12 +549,12 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -562,14 +569,14 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 		average_sum_ += average_sum_parts_[lane_2_];
@@ -579,7 +586,7 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	if (thread_ == 0) {
 		const float logtotal_ = precise::log(total_);
 		const float hit_ = logits_2_ - base_2_;
-		const float average_ = average_sum_ / float(max(size_V_, 1));
+		const float average_ = average_sum_ / float(max(size_V_, kg_index(1)));
 		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
 		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
@@ -608,15 +615,15 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float logits_slab_[16];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? float(logits_[r_ * size_V_ + target_value_]) : 0.0f;
@@ -627,22 +634,22 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 	float base_ = top_thread_;
 	const float t_ = args.label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_f16x8(logits_slab_ + i_ * 8, logits_ + r_ * size_V_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 					const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
@@ -660,11 +667,11 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
 						const float t_3_ = logits_3_ - base_2_;
 						total_run_ += precise::exp(t_3_);
@@ -676,11 +683,11 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
 						const float t_3_ = logits_3_ - base_2_;
 						average_sum_run_ += t_3_;
@@ -690,8 +697,8 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				count_ += 8;
 			}
@@ -699,12 +706,12 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -719,14 +726,14 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 		average_sum_ += average_sum_parts_[lane_2_];
@@ -736,7 +743,7 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 	if (thread_ == 0) {
 		const float logtotal_ = precise::log(total_);
 		const float hit_ = logits_2_ - base_2_;
-		const float average_ = average_sum_ / float(max(size_V_, 1));
+		const float average_ = average_sum_ / float(max(size_V_, kg_index(1)));
 		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
 		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
@@ -765,14 +772,14 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
-	const int size_V_ = int(args.size_V_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[r_ * size_V_ + target_value_]) : 0.0f;
@@ -783,14 +790,14 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	float base_ = top_thread_;
 	const float t_ = args.label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
 					top_thread_ = kg_max(top_thread_, logits_3_);
@@ -809,10 +816,10 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
 						const float t_3_ = logits_3_ - base_2_;
@@ -825,10 +832,10 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
 						const float t_3_ = logits_3_ - base_2_;
@@ -839,10 +846,10 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					count_ += 1;
 				}
@@ -851,12 +858,12 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -871,14 +878,14 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 		average_sum_ += average_sum_parts_[lane_2_];
@@ -888,7 +895,7 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	if (thread_ == 0) {
 		const float logtotal_ = precise::log(total_);
 		const float hit_ = logits_2_ - base_2_;
-		const float average_ = average_sum_ / float(max(size_V_, 1));
+		const float average_ = average_sum_ / float(max(size_V_, kg_index(1)));
 		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
 		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
@@ -917,15 +924,15 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float logits_slab_[16];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[r_ * size_V_ + target_value_]) : 0.0f;
@@ -936,22 +943,22 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 	float base_ = top_thread_;
 	const float t_ = args.label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_bf16x8(logits_slab_ + i_ * 8, logits_ + r_ * size_V_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 					const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
@@ -969,11 +976,11 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
 						const float t_3_ = logits_3_ - base_2_;
 						total_run_ += precise::exp(t_3_);
@@ -985,11 +992,11 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
 						const float t_3_ = logits_3_ - base_2_;
 						average_sum_run_ += t_3_;
@@ -999,8 +1006,8 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				count_ += 8;
 			}
@@ -1008,12 +1015,12 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -1028,14 +1035,14 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 		average_sum_ += average_sum_parts_[lane_2_];
@@ -1045,7 +1052,7 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 	if (thread_ == 0) {
 		const float logtotal_ = precise::log(total_);
 		const float hit_ = logits_2_ - base_2_;
-		const float average_ = average_sum_ / float(max(size_V_, 1));
+		const float average_ = average_sum_ / float(max(size_V_, kg_index(1)));
 		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
 		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
@@ -1070,24 +1077,24 @@ kernel void kg_dd4f7221_cross_entropy_grad_f32(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_V_ = int(args.size_V_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1098,16 +1105,16 @@ kernel void kg_dd4f7221_cross_entropy_grad_f32(
 			d_logits_[r_ * size_V_ + v_] = d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(logits_[r_ * size_V_ + v_] - lse_[r_]) : 0.0f);
 		}
 	} else {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1139,28 +1146,28 @@ kernel void kg_dd4f7221_cross_entropy_grad_f32_wide(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_V_ = int(args.size_V_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float logits_run_[4];
 	float d_logits_out_[4];
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 4;
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int at_3_ = r_ * size_V_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index at_3_ = r_ * size_V_;
 			kg_load_f32x4(logits_run_, logits_ + at_3_ + v_);
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1171,24 +1178,24 @@ kernel void kg_dd4f7221_cross_entropy_grad_f32_wide(
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
 			const float lse_2_ = lse_[r_];
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-				const int v_3_ = v_ + v_2_;
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
 				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(logits_2_ - lse_2_) : 0.0f);
 			}
 			kg_store_f32x4(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
 	} else {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1220,24 +1227,24 @@ kernel void kg_dd4f7221_cross_entropy_grad_f16(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_V_ = int(args.size_V_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1248,16 +1255,16 @@ kernel void kg_dd4f7221_cross_entropy_grad_f16(
 			d_logits_[r_ * size_V_ + v_] = half(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(float(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	} else {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1289,28 +1296,28 @@ kernel void kg_dd4f7221_cross_entropy_grad_f16_wide(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_V_ = int(args.size_V_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float logits_run_[8];
 	float d_logits_out_[8];
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int at_3_ = r_ * size_V_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index at_3_ = r_ * size_V_;
 			kg_load_f16x8(logits_run_, logits_ + at_3_ + v_);
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1321,24 +1328,24 @@ kernel void kg_dd4f7221_cross_entropy_grad_f16_wide(
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
 			const float lse_2_ = lse_[r_];
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const int v_3_ = v_ + v_2_;
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
 				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(logits_2_ - lse_2_) : 0.0f);
 			}
 			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
 	} else {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1370,24 +1377,24 @@ kernel void kg_dd4f7221_cross_entropy_grad_bf16(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_V_ = int(args.size_V_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1398,16 +1405,16 @@ kernel void kg_dd4f7221_cross_entropy_grad_bf16(
 			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	} else {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1439,28 +1446,28 @@ kernel void kg_dd4f7221_cross_entropy_grad_bf16_wide(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_V_ = int(args.size_V_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float logits_run_[8];
 	float d_logits_out_[8];
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int at_3_ = r_ * size_V_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index at_3_ = r_ * size_V_;
 			kg_load_bf16x8(logits_run_, logits_ + at_3_ + v_);
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1471,24 +1478,24 @@ kernel void kg_dd4f7221_cross_entropy_grad_bf16_wide(
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
 			const float lse_2_ = lse_[r_];
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const int v_3_ = v_ + v_2_;
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
 				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(logits_2_ - lse_2_) : 0.0f);
 			}
 			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
 	} else {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;

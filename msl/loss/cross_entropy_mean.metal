@@ -13,6 +13,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x708534f73b8c963ful;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -146,31 +153,31 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
-	const int size_V_ = int(args.size_V_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	const bool t_ = args.label_smoothing_ > 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_2_ = logits_[at_ + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
@@ -189,10 +196,10 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = logits_[at_ + v_2_];
 						const float t_2_ = logits_2_ - base_2_;
@@ -205,10 +212,10 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = logits_[at_ + v_2_];
 						const float t_2_ = logits_2_ - base_2_;
@@ -219,10 +226,10 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
 					count_ += 1;
 				}
@@ -231,12 +238,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -251,14 +258,14 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 		average_sum_2_ += average_sum_parts_[lane_2_];
@@ -296,40 +303,40 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1_wide(
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float logits_slab_[16];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	const bool t_ = args.label_smoothing_ > 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				kg_load_f32x4(logits_slab_ + i_ * 4, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 					const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
@@ -347,11 +354,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1_wide(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
 						const float t_2_ = logits_2_ - base_2_;
 						total_run_ += precise::exp(t_2_);
@@ -363,11 +370,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1_wide(
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
 						const float t_2_ = logits_2_ - base_2_;
 						average_sum_run_ += t_2_;
@@ -377,8 +384,8 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1_wide(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				count_ += 4;
 			}
@@ -386,12 +393,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -406,14 +413,14 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1_wide(
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 		average_sum_2_ += average_sum_parts_[lane_2_];
@@ -452,30 +459,30 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_2(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup int rows_chunk_parts_[4];
 	threadgroup float sum_chunk_parts_[4];
-	const int size_R_ = int(args.size_R_);
-	const int size_V_ = int(args.size_V_);
-	const int r_chunks_ = int(group.x);
-	const int from_ = int(group.x) * 16384;
-	const int to_ = min(from_ + 16384, size_R_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_chunks_ = kg_index(group.x);
+	const kg_index from_ = kg_index(group.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
 	int rows_chunk_thread_ = 0;
 	float sum_chunk_thread_ = 0.0f;
-	const int at_ = args.ignore_index_;
+	const kg_index at_ = kg_index(args.ignore_index_);
 	const float t_ = args.label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const float t_3_ = 1.0f - t_;
-	const float t_4_ = float(max(size_V_, 1));
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	const float t_4_ = float(max(size_V_, kg_index(1)));
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float sum_chunk_run_ = 0.0f;
-		for (int r_ = block_ + thread_; r_ < end_; r_ += 128) {
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index r_ = block_ + thread_; r_ < end_; r_ += 128) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
-			rows_chunk_thread_ += counted_ ? 1 : 0;
+			rows_chunk_thread_ += int(counted_ ? 1 : 0);
 			if (counted_) {
 				const float t_5_ = precise::log(total_[r_]);
 				const float top_2_ = top_[r_];
@@ -488,14 +495,14 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_2(
 	}
 	rows_chunk_thread_ = simd_sum(rows_chunk_thread_);
 	sum_chunk_thread_ = simd_sum(sum_chunk_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rows_chunk_parts_[simd_] = rows_chunk_thread_;
 		sum_chunk_parts_[simd_] = sum_chunk_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < 4) {
 		rows_chunk_2_ += rows_chunk_parts_[lane_];
 		sum_chunk_2_ += sum_chunk_parts_[lane_];
@@ -503,7 +510,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_2(
 	rows_chunk_2_ = simd_sum(rows_chunk_2_);
 	sum_chunk_2_ = simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
-		rows_chunk_[r_chunks_] = rows_chunk_2_;
+		rows_chunk_[r_chunks_] = kg_index(rows_chunk_2_);
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
 	}
 }
@@ -527,22 +534,22 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup int rows_parts_[8];
 	threadgroup float sum_parts_[8];
-	const int size_R_chunks_ = int(args.size_R_chunks_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_R_chunks_ = kg_index(args.size_R_chunks_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	int rows_thread_ = 0;
 	float sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
 		float sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int r_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (r_chunks_ < size_R_chunks_) {
-					rows_thread_ += rows_chunk_[r_chunks_];
+					rows_thread_ += int(kg_index(rows_chunk_[r_chunks_]));
 					sum_run_ += sum_chunk_[r_chunks_];
 				}
 			}
@@ -551,14 +558,14 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3(
 	}
 	rows_thread_ = simd_sum(rows_thread_);
 	sum_thread_ = simd_sum(sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rows_parts_[simd_] = rows_thread_;
 		sum_parts_[simd_] = sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rows_ += rows_parts_[lane_];
 		sum_ += sum_parts_[lane_];
@@ -566,8 +573,8 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3(
 	rows_ = simd_sum(rows_);
 	sum_ = simd_sum(sum_);
 	if (thread_ == 0) {
-		const int rows_2_ = rows_;
-		loss_[0] = sum_ / float(max(rows_2_, 1));
+		const kg_index rows_2_ = kg_index(rows_);
+		loss_[0] = sum_ / float(max(rows_2_, kg_index(1)));
 		count_[0] = rows_2_;
 	}
 }
@@ -591,40 +598,40 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup int rows_parts_[8];
 	threadgroup float sum_parts_[8];
-	const int size_R_chunks_ = int(args.size_R_chunks_);
+	const kg_index size_R_chunks_ = kg_index(args.size_R_chunks_);
 	float sum_chunk_run_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	int rows_thread_ = 0;
 	float sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int r_chunks_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index r_chunks_ = (i_ * threads_ + thread_) * 4;
 		if (r_chunks_ < size_R_chunks_) {
 			kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int r_chunks_2_ = r_chunks_ + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index r_chunks_2_ = r_chunks_ + v_;
 				const float sum_chunk_2_ = sum_chunk_run_[v_];
-				rows_thread_ += rows_chunk_[r_chunks_2_];
+				rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
 				sum_thread_ += sum_chunk_2_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
 		float sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (r_chunks_ < size_R_chunks_) {
 				kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int r_chunks_2_ = r_chunks_ + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index r_chunks_2_ = r_chunks_ + v_;
 					const float sum_chunk_2_ = sum_chunk_run_[v_];
-					rows_thread_ += rows_chunk_[r_chunks_2_];
+					rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
 					sum_run_ += sum_chunk_2_;
 				}
 			}
@@ -633,14 +640,14 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3_wide(
 	}
 	rows_thread_ = simd_sum(rows_thread_);
 	sum_thread_ = simd_sum(sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rows_parts_[simd_] = rows_thread_;
 		sum_parts_[simd_] = sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rows_ += rows_parts_[lane_];
 		sum_ += sum_parts_[lane_];
@@ -648,8 +655,8 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3_wide(
 	rows_ = simd_sum(rows_);
 	sum_ = simd_sum(sum_);
 	if (thread_ == 0) {
-		const int rows_2_ = rows_;
-		loss_[0] = sum_ / float(max(rows_2_, 1));
+		const kg_index rows_2_ = kg_index(rows_);
+		loss_[0] = sum_ / float(max(rows_2_, kg_index(1)));
 		count_[0] = rows_2_;
 	}
 }
@@ -678,31 +685,31 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
-	const int size_V_ = int(args.size_V_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	const bool t_ = args.label_smoothing_ > 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_2_ = float(logits_[at_ + v_2_]);
 					top_thread_ = kg_max(top_thread_, logits_2_);
@@ -721,10 +728,10 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = float(logits_[at_ + v_2_]);
 						const float t_2_ = logits_2_ - base_2_;
@@ -737,10 +744,10 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = float(logits_[at_ + v_2_]);
 						const float t_2_ = logits_2_ - base_2_;
@@ -751,10 +758,10 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					count_ += 1;
 				}
@@ -763,12 +770,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -783,14 +790,14 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 		average_sum_2_ += average_sum_parts_[lane_2_];
@@ -828,40 +835,40 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float logits_slab_[16];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	const bool t_ = args.label_smoothing_ > 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_f16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
@@ -879,11 +886,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 						const float t_2_ = logits_2_ - base_2_;
 						total_run_ += precise::exp(t_2_);
@@ -895,11 +902,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 						const float t_2_ = logits_2_ - base_2_;
 						average_sum_run_ += t_2_;
@@ -909,8 +916,8 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				count_ += 8;
 			}
@@ -918,12 +925,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -938,14 +945,14 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 		average_sum_2_ += average_sum_parts_[lane_2_];
@@ -984,30 +991,30 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_2(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup int rows_chunk_parts_[4];
 	threadgroup float sum_chunk_parts_[4];
-	const int size_R_ = int(args.size_R_);
-	const int size_V_ = int(args.size_V_);
-	const int r_chunks_ = int(group.x);
-	const int from_ = int(group.x) * 16384;
-	const int to_ = min(from_ + 16384, size_R_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_chunks_ = kg_index(group.x);
+	const kg_index from_ = kg_index(group.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
 	int rows_chunk_thread_ = 0;
 	float sum_chunk_thread_ = 0.0f;
-	const int at_ = args.ignore_index_;
+	const kg_index at_ = kg_index(args.ignore_index_);
 	const float t_ = args.label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const float t_3_ = 1.0f - t_;
-	const float t_4_ = float(max(size_V_, 1));
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	const float t_4_ = float(max(size_V_, kg_index(1)));
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float sum_chunk_run_ = 0.0f;
-		for (int r_ = block_ + thread_; r_ < end_; r_ += 128) {
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index r_ = block_ + thread_; r_ < end_; r_ += 128) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
-			rows_chunk_thread_ += counted_ ? 1 : 0;
+			rows_chunk_thread_ += int(counted_ ? 1 : 0);
 			if (counted_) {
 				const float t_5_ = precise::log(total_[r_]);
 				const float top_2_ = top_[r_];
@@ -1020,14 +1027,14 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_2(
 	}
 	rows_chunk_thread_ = simd_sum(rows_chunk_thread_);
 	sum_chunk_thread_ = simd_sum(sum_chunk_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rows_chunk_parts_[simd_] = rows_chunk_thread_;
 		sum_chunk_parts_[simd_] = sum_chunk_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < 4) {
 		rows_chunk_2_ += rows_chunk_parts_[lane_];
 		sum_chunk_2_ += sum_chunk_parts_[lane_];
@@ -1035,7 +1042,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_2(
 	rows_chunk_2_ = simd_sum(rows_chunk_2_);
 	sum_chunk_2_ = simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
-		rows_chunk_[r_chunks_] = rows_chunk_2_;
+		rows_chunk_[r_chunks_] = kg_index(rows_chunk_2_);
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
 	}
 }
@@ -1064,31 +1071,31 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
-	const int size_V_ = int(args.size_V_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	const bool t_ = args.label_smoothing_ > 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
 					top_thread_ = kg_max(top_thread_, logits_2_);
@@ -1107,10 +1114,10 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
 						const float t_2_ = logits_2_ - base_2_;
@@ -1123,10 +1130,10 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
 						const float t_2_ = logits_2_ - base_2_;
@@ -1137,10 +1144,10 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					count_ += 1;
 				}
@@ -1149,12 +1156,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -1169,14 +1176,14 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 		average_sum_2_ += average_sum_parts_[lane_2_];
@@ -1214,40 +1221,40 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float logits_slab_[16];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	const bool t_ = args.label_smoothing_ > 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_bf16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
@@ -1265,11 +1272,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 						const float t_2_ = logits_2_ - base_2_;
 						total_run_ += precise::exp(t_2_);
@@ -1281,11 +1288,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 						const float t_2_ = logits_2_ - base_2_;
 						average_sum_run_ += t_2_;
@@ -1295,8 +1302,8 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				count_ += 8;
 			}
@@ -1304,12 +1311,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -1324,14 +1331,14 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 		average_sum_2_ += average_sum_parts_[lane_2_];
@@ -1370,30 +1377,30 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_2(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup int rows_chunk_parts_[4];
 	threadgroup float sum_chunk_parts_[4];
-	const int size_R_ = int(args.size_R_);
-	const int size_V_ = int(args.size_V_);
-	const int r_chunks_ = int(group.x);
-	const int from_ = int(group.x) * 16384;
-	const int to_ = min(from_ + 16384, size_R_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_chunks_ = kg_index(group.x);
+	const kg_index from_ = kg_index(group.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
 	int rows_chunk_thread_ = 0;
 	float sum_chunk_thread_ = 0.0f;
-	const int at_ = args.ignore_index_;
+	const kg_index at_ = kg_index(args.ignore_index_);
 	const float t_ = args.label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const float t_3_ = 1.0f - t_;
-	const float t_4_ = float(max(size_V_, 1));
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	const float t_4_ = float(max(size_V_, kg_index(1)));
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float sum_chunk_run_ = 0.0f;
-		for (int r_ = block_ + thread_; r_ < end_; r_ += 128) {
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index r_ = block_ + thread_; r_ < end_; r_ += 128) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
-			rows_chunk_thread_ += counted_ ? 1 : 0;
+			rows_chunk_thread_ += int(counted_ ? 1 : 0);
 			if (counted_) {
 				const float t_5_ = precise::log(total_[r_]);
 				const float top_2_ = top_[r_];
@@ -1406,14 +1413,14 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_2(
 	}
 	rows_chunk_thread_ = simd_sum(rows_chunk_thread_);
 	sum_chunk_thread_ = simd_sum(sum_chunk_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rows_chunk_parts_[simd_] = rows_chunk_thread_;
 		sum_chunk_parts_[simd_] = sum_chunk_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < 4) {
 		rows_chunk_2_ += rows_chunk_parts_[lane_];
 		sum_chunk_2_ += sum_chunk_parts_[lane_];
@@ -1421,7 +1428,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_2(
 	rows_chunk_2_ = simd_sum(rows_chunk_2_);
 	sum_chunk_2_ = simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
-		rows_chunk_[r_chunks_] = rows_chunk_2_;
+		rows_chunk_[r_chunks_] = kg_index(rows_chunk_2_);
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
 	}
 }
@@ -1447,26 +1454,26 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f32(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_V_ = int(args.size_V_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = d_loss_[0] / float(max(kg_index(count_[0]), kg_index(1)));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1479,18 +1486,18 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f32(
 			d_logits_[r_ * size_V_ + v_] = d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_[r_ * size_V_ + v_] - base_) : 0.0f);
 		}
 	} else {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = d_loss_[0] / float(max(kg_index(count_[0]), kg_index(1)));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1526,30 +1533,30 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f32_wide(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_V_ = int(args.size_V_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float logits_run_[4];
 	float d_logits_out_[4];
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = d_loss_[0] / float(max(kg_index(count_[0]), kg_index(1)));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 4;
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int at_3_ = r_ * size_V_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index at_3_ = r_ * size_V_;
 			kg_load_f32x4(logits_run_, logits_ + at_3_ + v_);
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1561,26 +1568,26 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f32_wide(
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-				const int v_3_ = v_ + v_2_;
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
 				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_2_ - base_) : 0.0f);
 			}
 			kg_store_f32x4(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
 	} else {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = d_loss_[0] / float(max(kg_index(count_[0]), kg_index(1)));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1616,26 +1623,26 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f16(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_V_ = int(args.size_V_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = d_loss_[0] / float(max(kg_index(count_[0]), kg_index(1)));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1648,18 +1655,18 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f16(
 			d_logits_[r_ * size_V_ + v_] = half(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(float(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	} else {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = d_loss_[0] / float(max(kg_index(count_[0]), kg_index(1)));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1695,30 +1702,30 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f16_wide(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_V_ = int(args.size_V_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float logits_run_[8];
 	float d_logits_out_[8];
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = d_loss_[0] / float(max(kg_index(count_[0]), kg_index(1)));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int at_3_ = r_ * size_V_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index at_3_ = r_ * size_V_;
 			kg_load_f16x8(logits_run_, logits_ + at_3_ + v_);
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1730,26 +1737,26 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f16_wide(
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const int v_3_ = v_ + v_2_;
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
 				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_2_ - base_) : 0.0f);
 			}
 			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
 	} else {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = d_loss_[0] / float(max(kg_index(count_[0]), kg_index(1)));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1785,26 +1792,26 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_bf16(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_V_ = int(args.size_V_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = d_loss_[0] / float(max(kg_index(count_[0]), kg_index(1)));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1817,18 +1824,18 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_bf16(
 			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	} else {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = d_loss_[0] / float(max(kg_index(count_[0]), kg_index(1)));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1864,30 +1871,30 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_bf16_wide(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_V_ = int(args.size_V_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float logits_run_[8];
 	float d_logits_out_[8];
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = d_loss_[0] / float(max(kg_index(count_[0]), kg_index(1)));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int at_3_ = r_ * size_V_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index at_3_ = r_ * size_V_;
 			kg_load_bf16x8(logits_run_, logits_ + at_3_ + v_);
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1899,26 +1906,26 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_bf16_wide(
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const int v_3_ = v_ + v_2_;
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
 				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_2_ - base_) : 0.0f);
 			}
 			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
 	} else {
-		const int at_ = args.ignore_index_;
+		const kg_index at_ = kg_index(args.ignore_index_);
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = d_loss_[0] / float(max(kg_index(count_[0]), kg_index(1)));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;

@@ -15,6 +15,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0xa943811384b47f58ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -125,27 +132,27 @@ kernel void kg_dd4f7221_kd_loss_f32(
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
 	threadgroup float gap_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = student_[at_ + d_];
 					const float teacher_2_ = teacher_[at_ + d_];
@@ -166,7 +173,7 @@ kernel void kg_dd4f7221_kd_loss_f32(
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
 	gap_sum_thread_ = simd_sum(gap_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -177,7 +184,7 @@ kernel void kg_dd4f7221_kd_loss_f32(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -189,7 +196,7 @@ kernel void kg_dd4f7221_kd_loss_f32(
 	tt_ = simd_sum(tt_);
 	gap_sum_ = simd_sum(gap_sum_);
 	if (thread_ == 0) {
-		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float gap_ = gap_sum_ / float(max(size_D_, kg_index(1)));
 		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
 		mse_[r_] = gap_;
 		cos_[r_] = angle_;
@@ -222,27 +229,27 @@ kernel void kg_dd4f7221_kd_loss_f32_wide(
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
 	threadgroup float gap_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_run_[4];
 	float teacher_run_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(student_run_, student_ + at_ + d_);
 			kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
 				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
@@ -253,19 +260,19 @@ kernel void kg_dd4f7221_kd_loss_f32_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fma(student_2_, teacher_2_, st_run_);
@@ -285,7 +292,7 @@ kernel void kg_dd4f7221_kd_loss_f32_wide(
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
 	gap_sum_thread_ = simd_sum(gap_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -296,7 +303,7 @@ kernel void kg_dd4f7221_kd_loss_f32_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -308,7 +315,7 @@ kernel void kg_dd4f7221_kd_loss_f32_wide(
 	tt_ = simd_sum(tt_);
 	gap_sum_ = simd_sum(gap_sum_);
 	if (thread_ == 0) {
-		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float gap_ = gap_sum_ / float(max(size_D_, kg_index(1)));
 		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
 		mse_[r_] = gap_;
 		cos_[r_] = angle_;
@@ -341,27 +348,27 @@ kernel void kg_dd4f7221_kd_loss_f16(
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
 	threadgroup float gap_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = float(student_[at_ + d_]);
 					const float teacher_2_ = float(teacher_[at_ + d_]);
@@ -382,7 +389,7 @@ kernel void kg_dd4f7221_kd_loss_f16(
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
 	gap_sum_thread_ = simd_sum(gap_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -393,7 +400,7 @@ kernel void kg_dd4f7221_kd_loss_f16(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -405,7 +412,7 @@ kernel void kg_dd4f7221_kd_loss_f16(
 	tt_ = simd_sum(tt_);
 	gap_sum_ = simd_sum(gap_sum_);
 	if (thread_ == 0) {
-		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float gap_ = gap_sum_ / float(max(size_D_, kg_index(1)));
 		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
 		mse_[r_] = gap_;
 		cos_[r_] = angle_;
@@ -438,27 +445,27 @@ kernel void kg_dd4f7221_kd_loss_f16_wide(
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
 	threadgroup float gap_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_run_[8];
 	float teacher_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(student_run_, student_ + at_ + d_);
 			kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
 				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
@@ -469,19 +476,19 @@ kernel void kg_dd4f7221_kd_loss_f16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fma(student_2_, teacher_2_, st_run_);
@@ -501,7 +508,7 @@ kernel void kg_dd4f7221_kd_loss_f16_wide(
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
 	gap_sum_thread_ = simd_sum(gap_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -512,7 +519,7 @@ kernel void kg_dd4f7221_kd_loss_f16_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -524,7 +531,7 @@ kernel void kg_dd4f7221_kd_loss_f16_wide(
 	tt_ = simd_sum(tt_);
 	gap_sum_ = simd_sum(gap_sum_);
 	if (thread_ == 0) {
-		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float gap_ = gap_sum_ / float(max(size_D_, kg_index(1)));
 		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
 		mse_[r_] = gap_;
 		cos_[r_] = angle_;
@@ -557,27 +564,27 @@ kernel void kg_dd4f7221_kd_loss_bf16(
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
 	threadgroup float gap_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
@@ -598,7 +605,7 @@ kernel void kg_dd4f7221_kd_loss_bf16(
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
 	gap_sum_thread_ = simd_sum(gap_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -609,7 +616,7 @@ kernel void kg_dd4f7221_kd_loss_bf16(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -621,7 +628,7 @@ kernel void kg_dd4f7221_kd_loss_bf16(
 	tt_ = simd_sum(tt_);
 	gap_sum_ = simd_sum(gap_sum_);
 	if (thread_ == 0) {
-		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float gap_ = gap_sum_ / float(max(size_D_, kg_index(1)));
 		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
 		mse_[r_] = gap_;
 		cos_[r_] = angle_;
@@ -654,27 +661,27 @@ kernel void kg_dd4f7221_kd_loss_bf16_wide(
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
 	threadgroup float gap_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_run_[8];
 	float teacher_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(student_run_, student_ + at_ + d_);
 			kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
 				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
@@ -685,19 +692,19 @@ kernel void kg_dd4f7221_kd_loss_bf16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fma(student_2_, teacher_2_, st_run_);
@@ -717,7 +724,7 @@ kernel void kg_dd4f7221_kd_loss_bf16_wide(
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
 	gap_sum_thread_ = simd_sum(gap_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -728,7 +735,7 @@ kernel void kg_dd4f7221_kd_loss_bf16_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -740,7 +747,7 @@ kernel void kg_dd4f7221_kd_loss_bf16_wide(
 	tt_ = simd_sum(tt_);
 	gap_sum_ = simd_sum(gap_sum_);
 	if (thread_ == 0) {
-		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float gap_ = gap_sum_ / float(max(size_D_, kg_index(1)));
 		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
 		mse_[r_] = gap_;
 		cos_[r_] = angle_;
@@ -771,26 +778,26 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 	threadgroup float st_parts_[8];
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = student_[at_ + d_];
 					const float teacher_2_ = teacher_[at_ + d_];
@@ -807,7 +814,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 	st_thread_ = simd_sum(st_thread_);
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -816,7 +823,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -826,7 +833,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 	ss_ = simd_sum(ss_);
 	tt_ = simd_sum(tt_);
 	const float d_gap_ = d_loss_2_ * args.beta_;
-	const float t_ = 2.0f * d_gap_ / float(max(size_D_, 1));
+	const float t_ = 2.0f * d_gap_ / float(max(size_D_, kg_index(1)));
 	const float d_angle_ = -(d_loss_2_ * args.alpha_);
 	const float angle_product_ = d_angle_ * precise::rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = precise::rsqrt(kg_max(ss_, 1e-12f));
@@ -834,12 +841,12 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 	const bool t_2_ = ss_ < 1e-12f;
 	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_3_ = 2.0f * d_ss_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = student_[at_ + d_];
 					const float teacher_2_ = teacher_[at_ + d_];
@@ -873,22 +880,22 @@ kernel void kg_dd4f7221_kd_loss_grad_f32_wide(
 	threadgroup float st_parts_[8];
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[4];
 	float teacher_run_[4];
 	float d_student_out_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(student_row_ + i_ * 4, student_ + at_ + d_);
 			kg_load_f32x4(teacher_row_ + i_ * 4, teacher_ + at_ + d_);
@@ -898,11 +905,11 @@ kernel void kg_dd4f7221_kd_loss_grad_f32_wide(
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
 				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
@@ -911,18 +918,18 @@ kernel void kg_dd4f7221_kd_loss_grad_f32_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fma(student_2_, teacher_2_, st_run_);
@@ -938,7 +945,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f32_wide(
 	st_thread_ = simd_sum(st_thread_);
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -947,7 +954,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f32_wide(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -957,7 +964,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f32_wide(
 	ss_ = simd_sum(ss_);
 	tt_ = simd_sum(tt_);
 	const float d_gap_ = d_loss_2_ * args.beta_;
-	const float t_ = 2.0f * d_gap_ / float(max(size_D_, 1));
+	const float t_ = 2.0f * d_gap_ / float(max(size_D_, kg_index(1)));
 	const float d_angle_ = -(d_loss_2_ * args.alpha_);
 	const float angle_product_ = d_angle_ * precise::rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = precise::rsqrt(kg_max(ss_, 1e-12f));
@@ -966,11 +973,11 @@ kernel void kg_dd4f7221_kd_loss_grad_f32_wide(
 	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_3_ = 2.0f * d_ss_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
 				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
@@ -978,15 +985,15 @@ kernel void kg_dd4f7221_kd_loss_grad_f32_wide(
 			kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
@@ -1020,26 +1027,26 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 	threadgroup float st_parts_[8];
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = float(student_[at_ + d_]);
 					const float teacher_2_ = float(teacher_[at_ + d_]);
@@ -1056,7 +1063,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 	st_thread_ = simd_sum(st_thread_);
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -1065,7 +1072,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -1075,7 +1082,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 	ss_ = simd_sum(ss_);
 	tt_ = simd_sum(tt_);
 	const float d_gap_ = d_loss_2_ * args.beta_;
-	const float t_ = 2.0f * d_gap_ / float(max(size_D_, 1));
+	const float t_ = 2.0f * d_gap_ / float(max(size_D_, kg_index(1)));
 	const float d_angle_ = -(d_loss_2_ * args.alpha_);
 	const float angle_product_ = d_angle_ * precise::rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = precise::rsqrt(kg_max(ss_, 1e-12f));
@@ -1083,12 +1090,12 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 	const bool t_2_ = ss_ < 1e-12f;
 	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_3_ = 2.0f * d_ss_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = float(student_[at_ + d_]);
 					const float teacher_2_ = float(teacher_[at_ + d_]);
@@ -1122,22 +1129,22 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 	threadgroup float st_parts_[8];
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[8];
 	float teacher_run_[8];
 	float d_student_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(student_row_ + i_ * 8, student_ + at_ + d_);
 			kg_load_f16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
@@ -1147,11 +1154,11 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
@@ -1160,18 +1167,18 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fma(student_2_, teacher_2_, st_run_);
@@ -1187,7 +1194,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 	st_thread_ = simd_sum(st_thread_);
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -1196,7 +1203,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -1206,7 +1213,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 	ss_ = simd_sum(ss_);
 	tt_ = simd_sum(tt_);
 	const float d_gap_ = d_loss_2_ * args.beta_;
-	const float t_ = 2.0f * d_gap_ / float(max(size_D_, 1));
+	const float t_ = 2.0f * d_gap_ / float(max(size_D_, kg_index(1)));
 	const float d_angle_ = -(d_loss_2_ * args.alpha_);
 	const float angle_product_ = d_angle_ * precise::rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = precise::rsqrt(kg_max(ss_, 1e-12f));
@@ -1215,11 +1222,11 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_3_ = 2.0f * d_ss_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				d_student_out_[v_] = fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_);
@@ -1227,15 +1234,15 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 			kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					d_student_out_[v_] = fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_);
@@ -1269,26 +1276,26 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 	threadgroup float st_parts_[8];
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
@@ -1305,7 +1312,7 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 	st_thread_ = simd_sum(st_thread_);
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -1314,7 +1321,7 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -1324,7 +1331,7 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 	ss_ = simd_sum(ss_);
 	tt_ = simd_sum(tt_);
 	const float d_gap_ = d_loss_2_ * args.beta_;
-	const float t_ = 2.0f * d_gap_ / float(max(size_D_, 1));
+	const float t_ = 2.0f * d_gap_ / float(max(size_D_, kg_index(1)));
 	const float d_angle_ = -(d_loss_2_ * args.alpha_);
 	const float angle_product_ = d_angle_ * precise::rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = precise::rsqrt(kg_max(ss_, 1e-12f));
@@ -1332,12 +1339,12 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 	const bool t_2_ = ss_ < 1e-12f;
 	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_3_ = 2.0f * d_ss_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
@@ -1371,22 +1378,22 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 	threadgroup float st_parts_[8];
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[8];
 	float teacher_run_[8];
 	float d_student_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(student_row_ + i_ * 8, student_ + at_ + d_);
 			kg_load_bf16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
@@ -1396,11 +1403,11 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
@@ -1409,18 +1416,18 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fma(student_2_, teacher_2_, st_run_);
@@ -1436,7 +1443,7 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 	st_thread_ = simd_sum(st_thread_);
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -1445,7 +1452,7 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -1455,7 +1462,7 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 	ss_ = simd_sum(ss_);
 	tt_ = simd_sum(tt_);
 	const float d_gap_ = d_loss_2_ * args.beta_;
-	const float t_ = 2.0f * d_gap_ / float(max(size_D_, 1));
+	const float t_ = 2.0f * d_gap_ / float(max(size_D_, kg_index(1)));
 	const float d_angle_ = -(d_loss_2_ * args.alpha_);
 	const float angle_product_ = d_angle_ * precise::rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = precise::rsqrt(kg_max(ss_, 1e-12f));
@@ -1464,11 +1471,11 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_3_ = 2.0f * d_ss_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				d_student_out_[v_] = fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_);
@@ -1476,15 +1483,15 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 			kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					d_student_out_[v_] = fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_);

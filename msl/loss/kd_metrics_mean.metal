@@ -13,6 +13,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x2f88df7d2df7905dul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -88,27 +95,27 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_1(
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
 	threadgroup float gap_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int b_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index b_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = b_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = b_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = student_[at_ + d_];
 					const float teacher_2_ = teacher_[at_ + d_];
@@ -129,7 +136,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_1(
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
 	gap_sum_thread_ = simd_sum(gap_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -140,7 +147,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_1(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_2_ += st_parts_[lane_];
 		ss_2_ += ss_parts_[lane_];
@@ -183,27 +190,27 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_1_wide(
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
 	threadgroup float gap_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_run_[4];
 	float teacher_run_[4];
-	const int b_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index b_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = b_ * size_D_;
+	const kg_index at_ = b_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(student_run_, student_ + at_ + d_);
 			kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
 				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
@@ -214,19 +221,19 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_1_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fma(student_2_, teacher_2_, st_run_);
@@ -246,7 +253,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_1_wide(
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
 	gap_sum_thread_ = simd_sum(gap_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -257,7 +264,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_1_wide(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_2_ += st_parts_[lane_];
 		ss_2_ += ss_parts_[lane_];
@@ -298,21 +305,21 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_2(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float mse_reduced_sum_chunk_parts_[4];
 	threadgroup float cos_reduced_sum_chunk_parts_[4];
-	const int size_B_ = int(args.size_B_);
-	const int size_D_ = int(args.size_D_);
-	const int b_chunks_ = int(group.x);
-	const int from_ = int(group.x) * 16384;
-	const int to_ = min(from_ + 16384, size_B_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index b_chunks_ = kg_index(group.x);
+	const kg_index from_ = kg_index(group.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_B_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
 	float mse_reduced_sum_chunk_thread_ = 0.0f;
 	float cos_reduced_sum_chunk_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	const float t_ = float(max(size_D_, kg_index(1)));
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float mse_reduced_sum_chunk_run_ = 0.0f;
 		float cos_reduced_sum_chunk_run_ = 0.0f;
-		for (int b_ = block_ + thread_; b_ < end_; b_ += 128) {
+		for (kg_index b_ = block_ + thread_; b_ < end_; b_ += 128) {
 			const float gap_ = gap_sum_[b_] / t_;
 			mse_reduced_sum_chunk_run_ += gap_;
 			const float angle_ = st_[b_] * precise::rsqrt(kg_max(ss_[b_], 1e-12f)) * precise::rsqrt(kg_max(tt_[b_], 1e-12f));
@@ -323,14 +330,14 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_2(
 	}
 	mse_reduced_sum_chunk_thread_ = simd_sum(mse_reduced_sum_chunk_thread_);
 	cos_reduced_sum_chunk_thread_ = simd_sum(cos_reduced_sum_chunk_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		mse_reduced_sum_chunk_parts_[simd_] = mse_reduced_sum_chunk_thread_;
 		cos_reduced_sum_chunk_parts_[simd_] = cos_reduced_sum_chunk_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float mse_reduced_sum_chunk_2_ = 0.0f;
 	float cos_reduced_sum_chunk_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < 4) {
 		mse_reduced_sum_chunk_2_ += mse_reduced_sum_chunk_parts_[lane_];
 		cos_reduced_sum_chunk_2_ += cos_reduced_sum_chunk_parts_[lane_];
@@ -363,22 +370,22 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_3(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float mse_reduced_sum_parts_[8];
 	threadgroup float cos_reduced_sum_parts_[8];
-	const int size_B_chunks_ = int(args.size_B_chunks_);
-	const int size_B_ = int(args.size_B_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_B_chunks_ = kg_index(args.size_B_chunks_);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float mse_reduced_sum_thread_ = 0.0f;
 	float cos_reduced_sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_B_chunks_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_B_chunks_; from_ += slab_) {
 		float mse_reduced_sum_run_ = 0.0f;
 		float cos_reduced_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int b_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index b_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (b_chunks_ < size_B_chunks_) {
 					mse_reduced_sum_run_ += mse_reduced_sum_chunk_[b_chunks_];
 					cos_reduced_sum_run_ += cos_reduced_sum_chunk_[b_chunks_];
@@ -390,14 +397,14 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_3(
 	}
 	mse_reduced_sum_thread_ = simd_sum(mse_reduced_sum_thread_);
 	cos_reduced_sum_thread_ = simd_sum(cos_reduced_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		mse_reduced_sum_parts_[simd_] = mse_reduced_sum_thread_;
 		cos_reduced_sum_parts_[simd_] = cos_reduced_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float mse_reduced_sum_ = 0.0f;
 	float cos_reduced_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		mse_reduced_sum_ += mse_reduced_sum_parts_[lane_];
 		cos_reduced_sum_ += cos_reduced_sum_parts_[lane_];
@@ -405,7 +412,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_3(
 	mse_reduced_sum_ = simd_sum(mse_reduced_sum_);
 	cos_reduced_sum_ = simd_sum(cos_reduced_sum_);
 	if (thread_ == 0) {
-		const float t_ = float(max(size_B_, 1));
+		const float t_ = float(max(size_B_, kg_index(1)));
 		const float mse_reduced_ = mse_reduced_sum_ / t_;
 		const float cos_reduced_ = cos_reduced_sum_ / t_;
 		mse_[0] = mse_reduced_;
@@ -433,24 +440,24 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_3_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float mse_reduced_sum_parts_[8];
 	threadgroup float cos_reduced_sum_parts_[8];
-	const int size_B_chunks_ = int(args.size_B_chunks_);
-	const int size_B_ = int(args.size_B_);
+	const kg_index size_B_chunks_ = kg_index(args.size_B_chunks_);
+	const kg_index size_B_ = kg_index(args.size_B_);
 	float mse_reduced_sum_chunk_run_[4];
 	float cos_reduced_sum_chunk_run_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float mse_reduced_sum_thread_ = 0.0f;
 	float cos_reduced_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int b_chunks_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index b_chunks_ = (i_ * threads_ + thread_) * 4;
 		if (b_chunks_ < size_B_chunks_) {
 			kg_load_f32x4(mse_reduced_sum_chunk_run_, mse_reduced_sum_chunk_ + b_chunks_);
 			kg_load_f32x4(cos_reduced_sum_chunk_run_, cos_reduced_sum_chunk_ + b_chunks_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float mse_reduced_sum_chunk_2_ = mse_reduced_sum_chunk_run_[v_];
 				const float cos_reduced_sum_chunk_2_ = cos_reduced_sum_chunk_run_[v_];
 				mse_reduced_sum_thread_ += mse_reduced_sum_chunk_2_;
@@ -458,17 +465,17 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_3_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_B_chunks_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_B_chunks_; from_ += slab_) {
 		float mse_reduced_sum_run_ = 0.0f;
 		float cos_reduced_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int b_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index b_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (b_chunks_ < size_B_chunks_) {
 				kg_load_f32x4(mse_reduced_sum_chunk_run_, mse_reduced_sum_chunk_ + b_chunks_);
 				kg_load_f32x4(cos_reduced_sum_chunk_run_, cos_reduced_sum_chunk_ + b_chunks_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float mse_reduced_sum_chunk_2_ = mse_reduced_sum_chunk_run_[v_];
 					const float cos_reduced_sum_chunk_2_ = cos_reduced_sum_chunk_run_[v_];
 					mse_reduced_sum_run_ += mse_reduced_sum_chunk_2_;
@@ -481,14 +488,14 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_3_wide(
 	}
 	mse_reduced_sum_thread_ = simd_sum(mse_reduced_sum_thread_);
 	cos_reduced_sum_thread_ = simd_sum(cos_reduced_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		mse_reduced_sum_parts_[simd_] = mse_reduced_sum_thread_;
 		cos_reduced_sum_parts_[simd_] = cos_reduced_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float mse_reduced_sum_ = 0.0f;
 	float cos_reduced_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		mse_reduced_sum_ += mse_reduced_sum_parts_[lane_];
 		cos_reduced_sum_ += cos_reduced_sum_parts_[lane_];
@@ -496,7 +503,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_3_wide(
 	mse_reduced_sum_ = simd_sum(mse_reduced_sum_);
 	cos_reduced_sum_ = simd_sum(cos_reduced_sum_);
 	if (thread_ == 0) {
-		const float t_ = float(max(size_B_, 1));
+		const float t_ = float(max(size_B_, kg_index(1)));
 		const float mse_reduced_ = mse_reduced_sum_ / t_;
 		const float cos_reduced_ = cos_reduced_sum_ / t_;
 		mse_[0] = mse_reduced_;
@@ -528,27 +535,27 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1(
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
 	threadgroup float gap_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int b_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index b_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = b_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = b_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = float(student_[at_ + d_]);
 					const float teacher_2_ = float(teacher_[at_ + d_]);
@@ -569,7 +576,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1(
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
 	gap_sum_thread_ = simd_sum(gap_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -580,7 +587,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_2_ += st_parts_[lane_];
 		ss_2_ += ss_parts_[lane_];
@@ -623,27 +630,27 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1_wide(
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
 	threadgroup float gap_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_run_[8];
 	float teacher_run_[8];
-	const int b_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index b_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = b_ * size_D_;
+	const kg_index at_ = b_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(student_run_, student_ + at_ + d_);
 			kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
 				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
@@ -654,19 +661,19 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fma(student_2_, teacher_2_, st_run_);
@@ -686,7 +693,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1_wide(
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
 	gap_sum_thread_ = simd_sum(gap_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -697,7 +704,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1_wide(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_2_ += st_parts_[lane_];
 		ss_2_ += ss_parts_[lane_];
@@ -740,27 +747,27 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1(
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
 	threadgroup float gap_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int b_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index b_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = b_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = b_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
@@ -781,7 +788,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1(
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
 	gap_sum_thread_ = simd_sum(gap_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -792,7 +799,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_2_ += st_parts_[lane_];
 		ss_2_ += ss_parts_[lane_];
@@ -835,27 +842,27 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1_wide(
 	threadgroup float ss_parts_[8];
 	threadgroup float tt_parts_[8];
 	threadgroup float gap_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_run_[8];
 	float teacher_run_[8];
-	const int b_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index b_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = b_ * size_D_;
+	const kg_index at_ = b_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(student_run_, student_ + at_ + d_);
 			kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
 				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
@@ -866,19 +873,19 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fma(student_2_, teacher_2_, st_run_);
@@ -898,7 +905,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1_wide(
 	ss_thread_ = simd_sum(ss_thread_);
 	tt_thread_ = simd_sum(tt_thread_);
 	gap_sum_thread_ = simd_sum(gap_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -909,7 +916,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1_wide(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		st_2_ += st_parts_[lane_];
 		ss_2_ += ss_parts_[lane_];

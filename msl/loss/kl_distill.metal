@@ -16,6 +16,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x28ab3394ba43a938ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -131,22 +138,22 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	threadgroup float s_total_parts_[8];
 	threadgroup float t_total_parts_[8];
 	threadgroup float kl_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	const float t_ = args.temperature_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = student_[at_ + d_] / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
@@ -158,14 +165,14 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -176,14 +183,14 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = student_[at_ + d_] / t_;
 					const float t_3_ = t_2_ - s_base_;
@@ -199,14 +206,14 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	}
 	s_total_thread_ = simd_sum(s_total_thread_);
 	t_total_thread_ = simd_sum(t_total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -216,13 +223,13 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_4_ = teacher_[at_ + d_] / t_;
 					const float t_5_ = t_4_ - t_base_;
@@ -238,12 +245,12 @@ kernel void kg_dd4f7221_kl_distill_f32(
 		kl_thread_ += kl_run_;
 	}
 	kl_thread_ = simd_sum(kl_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		kl_parts_[simd_] = kl_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	const int lane_3_ = int(lane);
+	const kg_index lane_3_ = kg_index(lane);
 	if (lane_3_ < threads_ / 32) {
 		kl_ += kl_parts_[lane_3_];
 	}
@@ -277,20 +284,20 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 	threadgroup float s_total_parts_[8];
 	threadgroup float t_total_parts_[8];
 	threadgroup float kl_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[4];
 	float teacher_run_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(student_row_ + i_ * 4, student_ + at_ + d_);
 			kg_load_f32x4(teacher_row_ + i_ * 4, teacher_ + at_ + d_);
@@ -300,11 +307,11 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 	float t_top_thread_ = -INFINITY;
 	const float t_ = args.temperature_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -314,15 +321,15 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -335,14 +342,14 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -354,11 +361,11 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -370,17 +377,17 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -397,14 +404,14 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 	}
 	s_total_thread_ = simd_sum(s_total_thread_);
 	t_total_thread_ = simd_sum(t_total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -415,11 +422,11 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
 				const float t_4_ = teacher_2_ / t_;
@@ -433,16 +440,16 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_4_ = teacher_2_ / t_;
@@ -459,12 +466,12 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 		kl_thread_ += kl_run_;
 	}
 	kl_thread_ = simd_sum(kl_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		kl_parts_[simd_] = kl_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	const int lane_3_ = int(lane);
+	const kg_index lane_3_ = kg_index(lane);
 	if (lane_3_ < threads_ / 32) {
 		kl_ += kl_parts_[lane_3_];
 	}
@@ -498,22 +505,22 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	threadgroup float s_total_parts_[8];
 	threadgroup float t_total_parts_[8];
 	threadgroup float kl_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	const float t_ = args.temperature_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = float(student_[at_ + d_]) / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
@@ -525,14 +532,14 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -543,14 +550,14 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = float(student_[at_ + d_]) / t_;
 					const float t_3_ = t_2_ - s_base_;
@@ -566,14 +573,14 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	}
 	s_total_thread_ = simd_sum(s_total_thread_);
 	t_total_thread_ = simd_sum(t_total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -583,13 +590,13 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_4_ = float(teacher_[at_ + d_]) / t_;
 					const float t_5_ = t_4_ - t_base_;
@@ -605,12 +612,12 @@ kernel void kg_dd4f7221_kl_distill_f16(
 		kl_thread_ += kl_run_;
 	}
 	kl_thread_ = simd_sum(kl_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		kl_parts_[simd_] = kl_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	const int lane_3_ = int(lane);
+	const kg_index lane_3_ = kg_index(lane);
 	if (lane_3_ < threads_ / 32) {
 		kl_ += kl_parts_[lane_3_];
 	}
@@ -644,20 +651,20 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 	threadgroup float s_total_parts_[8];
 	threadgroup float t_total_parts_[8];
 	threadgroup float kl_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[8];
 	float teacher_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(student_row_ + i_ * 8, student_ + at_ + d_);
 			kg_load_f16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
@@ -667,11 +674,11 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 	float t_top_thread_ = -INFINITY;
 	const float t_ = args.temperature_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -681,15 +688,15 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -702,14 +709,14 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -721,11 +728,11 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -737,17 +744,17 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -764,14 +771,14 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 	}
 	s_total_thread_ = simd_sum(s_total_thread_);
 	t_total_thread_ = simd_sum(t_total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -782,11 +789,11 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_4_ = teacher_2_ / t_;
@@ -800,16 +807,16 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_4_ = teacher_2_ / t_;
@@ -826,12 +833,12 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 		kl_thread_ += kl_run_;
 	}
 	kl_thread_ = simd_sum(kl_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		kl_parts_[simd_] = kl_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	const int lane_3_ = int(lane);
+	const kg_index lane_3_ = kg_index(lane);
 	if (lane_3_ < threads_ / 32) {
 		kl_ += kl_parts_[lane_3_];
 	}
@@ -865,22 +872,22 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	threadgroup float s_total_parts_[8];
 	threadgroup float t_total_parts_[8];
 	threadgroup float kl_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	const float t_ = args.temperature_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
@@ -892,14 +899,14 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -910,14 +917,14 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
 					const float t_3_ = t_2_ - s_base_;
@@ -933,14 +940,14 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	}
 	s_total_thread_ = simd_sum(s_total_thread_);
 	t_total_thread_ = simd_sum(t_total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -950,13 +957,13 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
 					const float t_5_ = t_4_ - t_base_;
@@ -972,12 +979,12 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 		kl_thread_ += kl_run_;
 	}
 	kl_thread_ = simd_sum(kl_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		kl_parts_[simd_] = kl_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	const int lane_3_ = int(lane);
+	const kg_index lane_3_ = kg_index(lane);
 	if (lane_3_ < threads_ / 32) {
 		kl_ += kl_parts_[lane_3_];
 	}
@@ -1011,20 +1018,20 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 	threadgroup float s_total_parts_[8];
 	threadgroup float t_total_parts_[8];
 	threadgroup float kl_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[8];
 	float teacher_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(student_row_ + i_ * 8, student_ + at_ + d_);
 			kg_load_bf16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
@@ -1034,11 +1041,11 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 	float t_top_thread_ = -INFINITY;
 	const float t_ = args.temperature_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -1048,15 +1055,15 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -1069,14 +1076,14 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -1088,11 +1095,11 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -1104,17 +1111,17 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -1131,14 +1138,14 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 	}
 	s_total_thread_ = simd_sum(s_total_thread_);
 	t_total_thread_ = simd_sum(t_total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -1149,11 +1156,11 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_4_ = teacher_2_ / t_;
@@ -1167,16 +1174,16 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_4_ = teacher_2_ / t_;
@@ -1193,12 +1200,12 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 		kl_thread_ += kl_run_;
 	}
 	kl_thread_ = simd_sum(kl_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		kl_parts_[simd_] = kl_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	const int lane_3_ = int(lane);
+	const kg_index lane_3_ = kg_index(lane);
 	if (lane_3_ < threads_ / 32) {
 		kl_ += kl_parts_[lane_3_];
 	}
@@ -1233,23 +1240,23 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	threadgroup float s_total_parts_[8];
 	threadgroup float t_total_parts_[8];
 	threadgroup float d_s_total_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	const float t_ = args.temperature_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = student_[at_ + d_] / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
@@ -1261,14 +1268,14 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -1279,14 +1286,14 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = student_[at_ + d_] / t_;
 					const float student_exp_ = precise::exp(t_2_ - s_base_);
@@ -1302,14 +1309,14 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	}
 	s_total_thread_ = simd_sum(s_total_thread_);
 	t_total_thread_ = simd_sum(t_total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -1319,13 +1326,13 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_2_ * (t_ * t_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_3_ = teacher_[at_ + d_] / t_;
 					const float t_4_ = t_3_ - t_base_;
@@ -1339,24 +1346,24 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
 	d_s_total_part_thread_ = simd_sum(d_s_total_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	const int lane_3_ = int(lane);
+	const kg_index lane_3_ = kg_index(lane);
 	if (lane_3_ < threads_ / 32) {
 		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
 	d_s_total_part_ = simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_4_ = teacher_[at_ + d_] / t_;
 					const float t_5_ = t_4_ - t_base_;
@@ -1397,7 +1404,7 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 	threadgroup float s_total_parts_[8];
 	threadgroup float t_total_parts_[8];
 	threadgroup float d_s_total_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[4];
@@ -1405,16 +1412,16 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 	float kept_2_[16];
 	float kept_[16];
 	float d_student_out_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(student_row_ + i_ * 4, student_ + at_ + d_);
 			kg_load_f32x4(teacher_row_ + i_ * 4, teacher_ + at_ + d_);
@@ -1424,11 +1431,11 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 	float t_top_thread_ = -INFINITY;
 	const float t_ = args.temperature_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -1438,15 +1445,15 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -1459,14 +1466,14 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -1478,11 +1485,11 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -1495,17 +1502,17 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -1522,14 +1529,14 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 	}
 	s_total_thread_ = simd_sum(s_total_thread_);
 	t_total_thread_ = simd_sum(t_total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -1540,11 +1547,11 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
 				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
@@ -1556,15 +1563,15 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_3_ = teacher_2_ / t_;
 					const float t_4_ = t_3_ - t_base_;
@@ -1578,12 +1585,12 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
 	d_s_total_part_thread_ = simd_sum(d_s_total_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	const int lane_3_ = int(lane);
+	const kg_index lane_3_ = kg_index(lane);
 	if (lane_3_ < threads_ / 32) {
 		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
@@ -1591,11 +1598,11 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float p_ = kept_[i_ * 4 + v_];
 				const float student_exp_ = kept_2_[i_ * 4 + v_];
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
@@ -1604,15 +1611,15 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 			kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_4_ = teacher_2_ / t_;
@@ -1655,23 +1662,23 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	threadgroup float s_total_parts_[8];
 	threadgroup float t_total_parts_[8];
 	threadgroup float d_s_total_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	const float t_ = args.temperature_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = float(student_[at_ + d_]) / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
@@ -1683,14 +1690,14 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -1701,14 +1708,14 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = float(student_[at_ + d_]) / t_;
 					const float student_exp_ = precise::exp(t_2_ - s_base_);
@@ -1724,14 +1731,14 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	}
 	s_total_thread_ = simd_sum(s_total_thread_);
 	t_total_thread_ = simd_sum(t_total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -1741,13 +1748,13 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_2_ * (t_ * t_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_3_ = float(teacher_[at_ + d_]) / t_;
 					const float t_4_ = t_3_ - t_base_;
@@ -1761,24 +1768,24 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
 	d_s_total_part_thread_ = simd_sum(d_s_total_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	const int lane_3_ = int(lane);
+	const kg_index lane_3_ = kg_index(lane);
 	if (lane_3_ < threads_ / 32) {
 		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
 	d_s_total_part_ = simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_4_ = float(teacher_[at_ + d_]) / t_;
 					const float t_5_ = t_4_ - t_base_;
@@ -1819,7 +1826,7 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 	threadgroup float s_total_parts_[8];
 	threadgroup float t_total_parts_[8];
 	threadgroup float d_s_total_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[8];
@@ -1827,16 +1834,16 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 	float kept_2_[16];
 	float kept_[16];
 	float d_student_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(student_row_ + i_ * 8, student_ + at_ + d_);
 			kg_load_f16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
@@ -1846,11 +1853,11 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 	float t_top_thread_ = -INFINITY;
 	const float t_ = args.temperature_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -1860,15 +1867,15 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -1881,14 +1888,14 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -1900,11 +1907,11 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -1917,17 +1924,17 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -1944,14 +1951,14 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 	}
 	s_total_thread_ = simd_sum(s_total_thread_);
 	t_total_thread_ = simd_sum(t_total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -1962,11 +1969,11 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
@@ -1978,15 +1985,15 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_3_ = teacher_2_ / t_;
 					const float t_4_ = t_3_ - t_base_;
@@ -2000,12 +2007,12 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
 	d_s_total_part_thread_ = simd_sum(d_s_total_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	const int lane_3_ = int(lane);
+	const kg_index lane_3_ = kg_index(lane);
 	if (lane_3_ < threads_ / 32) {
 		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
@@ -2013,11 +2020,11 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float p_ = kept_[i_ * 8 + v_];
 				const float student_exp_ = kept_2_[i_ * 8 + v_];
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
@@ -2026,15 +2033,15 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 			kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_4_ = teacher_2_ / t_;
@@ -2077,23 +2084,23 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	threadgroup float s_total_parts_[8];
 	threadgroup float t_total_parts_[8];
 	threadgroup float d_s_total_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	const float t_ = args.temperature_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
@@ -2105,14 +2112,14 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -2123,14 +2130,14 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
 					const float student_exp_ = precise::exp(t_2_ - s_base_);
@@ -2146,14 +2153,14 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	}
 	s_total_thread_ = simd_sum(s_total_thread_);
 	t_total_thread_ = simd_sum(t_total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -2163,13 +2170,13 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_2_ * (t_ * t_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
 					const float t_4_ = t_3_ - t_base_;
@@ -2183,24 +2190,24 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
 	d_s_total_part_thread_ = simd_sum(d_s_total_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	const int lane_3_ = int(lane);
+	const kg_index lane_3_ = kg_index(lane);
 	if (lane_3_ < threads_ / 32) {
 		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
 	d_s_total_part_ = simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
 					const float t_5_ = t_4_ - t_base_;
@@ -2241,7 +2248,7 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 	threadgroup float s_total_parts_[8];
 	threadgroup float t_total_parts_[8];
 	threadgroup float d_s_total_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[8];
@@ -2249,16 +2256,16 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 	float kept_2_[16];
 	float kept_[16];
 	float d_student_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(student_row_ + i_ * 8, student_ + at_ + d_);
 			kg_load_bf16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
@@ -2268,11 +2275,11 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 	float t_top_thread_ = -INFINITY;
 	const float t_ = args.temperature_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -2282,15 +2289,15 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -2303,14 +2310,14 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -2322,11 +2329,11 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -2339,17 +2346,17 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -2366,14 +2373,14 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 	}
 	s_total_thread_ = simd_sum(s_total_thread_);
 	t_total_thread_ = simd_sum(t_total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -2384,11 +2391,11 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
@@ -2400,15 +2407,15 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_3_ = teacher_2_ / t_;
 					const float t_4_ = t_3_ - t_base_;
@@ -2422,12 +2429,12 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
 	d_s_total_part_thread_ = simd_sum(d_s_total_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	const int lane_3_ = int(lane);
+	const kg_index lane_3_ = kg_index(lane);
 	if (lane_3_ < threads_ / 32) {
 		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
@@ -2435,11 +2442,11 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float p_ = kept_[i_ * 8 + v_];
 				const float student_exp_ = kept_2_[i_ * 8 + v_];
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
@@ -2448,15 +2455,15 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 			kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_4_ = teacher_2_ / t_;

@@ -13,6 +13,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x6404fddc07c02866ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -110,28 +117,28 @@ kernel void kg_dd4f7221_perplexity_f32_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_V_ = int(args.size_V_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index at_ = r_ * size_V_;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_2_ = logits_[at_ + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
@@ -147,10 +154,10 @@ kernel void kg_dd4f7221_perplexity_f32_1(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = logits_[at_ + v_2_];
 						total_run_ += precise::exp(logits_2_ - base_2_);
@@ -162,12 +169,12 @@ kernel void kg_dd4f7221_perplexity_f32_1(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -178,12 +185,12 @@ kernel void kg_dd4f7221_perplexity_f32_1(
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 	}
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
@@ -216,37 +223,37 @@ kernel void kg_dd4f7221_perplexity_f32_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float logits_slab_[16];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index at_ = r_ * size_V_;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				kg_load_f32x4(logits_slab_ + i_ * 4, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 					const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
@@ -261,11 +268,11 @@ kernel void kg_dd4f7221_perplexity_f32_1_wide(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
 						total_run_ += precise::exp(logits_2_ - base_2_);
 					}
@@ -276,12 +283,12 @@ kernel void kg_dd4f7221_perplexity_f32_1_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -292,12 +299,12 @@ kernel void kg_dd4f7221_perplexity_f32_1_wide(
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 	}
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
@@ -332,26 +339,26 @@ kernel void kg_dd4f7221_perplexity_f32_2(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup int rows_chunk_parts_[4];
 	threadgroup float sum_chunk_parts_[4];
-	const int size_R_ = int(args.size_R_);
-	const int size_V_ = int(args.size_V_);
-	const int r_chunks_ = int(group.x);
-	const int from_ = int(group.x) * 16384;
-	const int to_ = min(from_ + 16384, size_R_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_chunks_ = kg_index(group.x);
+	const kg_index from_ = kg_index(group.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
 	int rows_chunk_thread_ = 0;
 	float sum_chunk_thread_ = 0.0f;
-	const int at_ = args.ignore_index_;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	const kg_index at_ = kg_index(args.ignore_index_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float sum_chunk_run_ = 0.0f;
-		for (int r_ = block_ + thread_; r_ < end_; r_ += 128) {
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index r_ = block_ + thread_; r_ < end_; r_ += 128) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
-			rows_chunk_thread_ += counted_ ? 1 : 0;
+			rows_chunk_thread_ += int(counted_ ? 1 : 0);
 			if (counted_) {
 				const float logtotal_ = precise::log(total_[r_]);
 				const float top_2_ = top_[r_];
@@ -364,14 +371,14 @@ kernel void kg_dd4f7221_perplexity_f32_2(
 	}
 	rows_chunk_thread_ = simd_sum(rows_chunk_thread_);
 	sum_chunk_thread_ = simd_sum(sum_chunk_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rows_chunk_parts_[simd_] = rows_chunk_thread_;
 		sum_chunk_parts_[simd_] = sum_chunk_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < 4) {
 		rows_chunk_2_ += rows_chunk_parts_[lane_];
 		sum_chunk_2_ += sum_chunk_parts_[lane_];
@@ -379,7 +386,7 @@ kernel void kg_dd4f7221_perplexity_f32_2(
 	rows_chunk_2_ = simd_sum(rows_chunk_2_);
 	sum_chunk_2_ = simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
-		rows_chunk_[r_chunks_] = rows_chunk_2_;
+		rows_chunk_[r_chunks_] = kg_index(rows_chunk_2_);
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
 	}
 }
@@ -403,22 +410,22 @@ kernel void kg_dd4f7221_perplexity_f32_3(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup int rows_parts_[8];
 	threadgroup float sum_parts_[8];
-	const int size_R_chunks_ = int(args.size_R_chunks_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_R_chunks_ = kg_index(args.size_R_chunks_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	int rows_thread_ = 0;
 	float sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
 		float sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int r_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (r_chunks_ < size_R_chunks_) {
-					rows_thread_ += rows_chunk_[r_chunks_];
+					rows_thread_ += int(kg_index(rows_chunk_[r_chunks_]));
 					sum_run_ += sum_chunk_[r_chunks_];
 				}
 			}
@@ -427,14 +434,14 @@ kernel void kg_dd4f7221_perplexity_f32_3(
 	}
 	rows_thread_ = simd_sum(rows_thread_);
 	sum_thread_ = simd_sum(sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rows_parts_[simd_] = rows_thread_;
 		sum_parts_[simd_] = sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rows_ += rows_parts_[lane_];
 		sum_ += sum_parts_[lane_];
@@ -442,8 +449,8 @@ kernel void kg_dd4f7221_perplexity_f32_3(
 	rows_ = simd_sum(rows_);
 	sum_ = simd_sum(sum_);
 	if (thread_ == 0) {
-		const int rows_2_ = rows_;
-		perplexity_[0] = precise::exp(sum_ / float(max(rows_2_, 1)));
+		const kg_index rows_2_ = kg_index(rows_);
+		perplexity_[0] = precise::exp(sum_ / float(max(rows_2_, kg_index(1))));
 		count_[0] = rows_2_;
 	}
 }
@@ -467,40 +474,40 @@ kernel void kg_dd4f7221_perplexity_f32_3_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup int rows_parts_[8];
 	threadgroup float sum_parts_[8];
-	const int size_R_chunks_ = int(args.size_R_chunks_);
+	const kg_index size_R_chunks_ = kg_index(args.size_R_chunks_);
 	float sum_chunk_run_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	int rows_thread_ = 0;
 	float sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int r_chunks_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index r_chunks_ = (i_ * threads_ + thread_) * 4;
 		if (r_chunks_ < size_R_chunks_) {
 			kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int r_chunks_2_ = r_chunks_ + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index r_chunks_2_ = r_chunks_ + v_;
 				const float sum_chunk_2_ = sum_chunk_run_[v_];
-				rows_thread_ += rows_chunk_[r_chunks_2_];
+				rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
 				sum_thread_ += sum_chunk_2_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
 		float sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (r_chunks_ < size_R_chunks_) {
 				kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int r_chunks_2_ = r_chunks_ + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index r_chunks_2_ = r_chunks_ + v_;
 					const float sum_chunk_2_ = sum_chunk_run_[v_];
-					rows_thread_ += rows_chunk_[r_chunks_2_];
+					rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
 					sum_run_ += sum_chunk_2_;
 				}
 			}
@@ -509,14 +516,14 @@ kernel void kg_dd4f7221_perplexity_f32_3_wide(
 	}
 	rows_thread_ = simd_sum(rows_thread_);
 	sum_thread_ = simd_sum(sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rows_parts_[simd_] = rows_thread_;
 		sum_parts_[simd_] = sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rows_ += rows_parts_[lane_];
 		sum_ += sum_parts_[lane_];
@@ -524,8 +531,8 @@ kernel void kg_dd4f7221_perplexity_f32_3_wide(
 	rows_ = simd_sum(rows_);
 	sum_ = simd_sum(sum_);
 	if (thread_ == 0) {
-		const int rows_2_ = rows_;
-		perplexity_[0] = precise::exp(sum_ / float(max(rows_2_, 1)));
+		const kg_index rows_2_ = kg_index(rows_);
+		perplexity_[0] = precise::exp(sum_ / float(max(rows_2_, kg_index(1))));
 		count_[0] = rows_2_;
 	}
 }
@@ -552,28 +559,28 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_V_ = int(args.size_V_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index at_ = r_ * size_V_;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_2_ = float(logits_[at_ + v_2_]);
 					top_thread_ = kg_max(top_thread_, logits_2_);
@@ -589,10 +596,10 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = float(logits_[at_ + v_2_]);
 						total_run_ += precise::exp(logits_2_ - base_2_);
@@ -604,12 +611,12 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -620,12 +627,12 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 	}
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
@@ -658,37 +665,37 @@ kernel void kg_dd4f7221_perplexity_f16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float logits_slab_[16];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index at_ = r_ * size_V_;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_f16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
@@ -703,11 +710,11 @@ kernel void kg_dd4f7221_perplexity_f16_1_wide(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 						total_run_ += precise::exp(logits_2_ - base_2_);
 					}
@@ -718,12 +725,12 @@ kernel void kg_dd4f7221_perplexity_f16_1_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -734,12 +741,12 @@ kernel void kg_dd4f7221_perplexity_f16_1_wide(
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 	}
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
@@ -774,26 +781,26 @@ kernel void kg_dd4f7221_perplexity_f16_2(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup int rows_chunk_parts_[4];
 	threadgroup float sum_chunk_parts_[4];
-	const int size_R_ = int(args.size_R_);
-	const int size_V_ = int(args.size_V_);
-	const int r_chunks_ = int(group.x);
-	const int from_ = int(group.x) * 16384;
-	const int to_ = min(from_ + 16384, size_R_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_chunks_ = kg_index(group.x);
+	const kg_index from_ = kg_index(group.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
 	int rows_chunk_thread_ = 0;
 	float sum_chunk_thread_ = 0.0f;
-	const int at_ = args.ignore_index_;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	const kg_index at_ = kg_index(args.ignore_index_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float sum_chunk_run_ = 0.0f;
-		for (int r_ = block_ + thread_; r_ < end_; r_ += 128) {
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index r_ = block_ + thread_; r_ < end_; r_ += 128) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
-			rows_chunk_thread_ += counted_ ? 1 : 0;
+			rows_chunk_thread_ += int(counted_ ? 1 : 0);
 			if (counted_) {
 				const float logtotal_ = precise::log(total_[r_]);
 				const float top_2_ = top_[r_];
@@ -806,14 +813,14 @@ kernel void kg_dd4f7221_perplexity_f16_2(
 	}
 	rows_chunk_thread_ = simd_sum(rows_chunk_thread_);
 	sum_chunk_thread_ = simd_sum(sum_chunk_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rows_chunk_parts_[simd_] = rows_chunk_thread_;
 		sum_chunk_parts_[simd_] = sum_chunk_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < 4) {
 		rows_chunk_2_ += rows_chunk_parts_[lane_];
 		sum_chunk_2_ += sum_chunk_parts_[lane_];
@@ -821,7 +828,7 @@ kernel void kg_dd4f7221_perplexity_f16_2(
 	rows_chunk_2_ = simd_sum(rows_chunk_2_);
 	sum_chunk_2_ = simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
-		rows_chunk_[r_chunks_] = rows_chunk_2_;
+		rows_chunk_[r_chunks_] = kg_index(rows_chunk_2_);
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
 	}
 }
@@ -848,28 +855,28 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_V_ = int(args.size_V_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index at_ = r_ * size_V_;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
 					top_thread_ = kg_max(top_thread_, logits_2_);
@@ -885,10 +892,10 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
 						total_run_ += precise::exp(logits_2_ - base_2_);
@@ -900,12 +907,12 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -916,12 +923,12 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 	}
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
@@ -954,37 +961,37 @@ kernel void kg_dd4f7221_perplexity_bf16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float logits_slab_[16];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+	const kg_index at_ = r_ * size_V_;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args.ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_bf16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
@@ -999,11 +1006,11 @@ kernel void kg_dd4f7221_perplexity_bf16_1_wide(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 						total_run_ += precise::exp(logits_2_ - base_2_);
 					}
@@ -1014,12 +1021,12 @@ kernel void kg_dd4f7221_perplexity_bf16_1_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -1030,12 +1037,12 @@ kernel void kg_dd4f7221_perplexity_bf16_1_wide(
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 	}
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
@@ -1070,26 +1077,26 @@ kernel void kg_dd4f7221_perplexity_bf16_2(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup int rows_chunk_parts_[4];
 	threadgroup float sum_chunk_parts_[4];
-	const int size_R_ = int(args.size_R_);
-	const int size_V_ = int(args.size_V_);
-	const int r_chunks_ = int(group.x);
-	const int from_ = int(group.x) * 16384;
-	const int to_ = min(from_ + 16384, size_R_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index r_chunks_ = kg_index(group.x);
+	const kg_index from_ = kg_index(group.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
 	int rows_chunk_thread_ = 0;
 	float sum_chunk_thread_ = 0.0f;
-	const int at_ = args.ignore_index_;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	const kg_index at_ = kg_index(args.ignore_index_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float sum_chunk_run_ = 0.0f;
-		for (int r_ = block_ + thread_; r_ < end_; r_ += 128) {
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		for (kg_index r_ = block_ + thread_; r_ < end_; r_ += 128) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
-			rows_chunk_thread_ += counted_ ? 1 : 0;
+			rows_chunk_thread_ += int(counted_ ? 1 : 0);
 			if (counted_) {
 				const float logtotal_ = precise::log(total_[r_]);
 				const float top_2_ = top_[r_];
@@ -1102,14 +1109,14 @@ kernel void kg_dd4f7221_perplexity_bf16_2(
 	}
 	rows_chunk_thread_ = simd_sum(rows_chunk_thread_);
 	sum_chunk_thread_ = simd_sum(sum_chunk_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rows_chunk_parts_[simd_] = rows_chunk_thread_;
 		sum_chunk_parts_[simd_] = sum_chunk_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < 4) {
 		rows_chunk_2_ += rows_chunk_parts_[lane_];
 		sum_chunk_2_ += sum_chunk_parts_[lane_];
@@ -1117,7 +1124,7 @@ kernel void kg_dd4f7221_perplexity_bf16_2(
 	rows_chunk_2_ = simd_sum(rows_chunk_2_);
 	sum_chunk_2_ = simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
-		rows_chunk_[r_chunks_] = rows_chunk_2_;
+		rows_chunk_[r_chunks_] = kg_index(rows_chunk_2_);
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
 	}
 }

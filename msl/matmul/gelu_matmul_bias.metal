@@ -12,6 +12,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0xfcb5fec30f28f2a9ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -114,27 +121,26 @@ inline void kg_fetch_bf16(thread float *to, device const ushort *from) {
 	}
 }
 
-// Reads four floats.
-inline void kg_get4(thread float *to, threadgroup const float *from) {
-	for (int i = 0; i < 4; ++i) {
-		to[i] = from[i];
-	}
+// Reads eight floats, or widens eight elements.
+inline void kg_fetch8_f32(thread float *to, device const float *from) {
+	kg_fetch_f32(to, from);
+	kg_fetch_f32(to + 4, from + 4);
 }
 
-// Writes four floats.
-inline void kg_put4(threadgroup float *to, thread const float *from) {
-	for (int i = 0; i < 4; ++i) {
-		to[i] = from[i];
-	}
+// The same of halfs.
+inline void kg_fetch8_f16(thread float *to, device const half *from) {
+	kg_fetch_f16(to, from);
+	kg_fetch_f16(to + 4, from + 4);
 }
 
-// Writes eight elements of two bytes.
-inline void kg_put8(threadgroup half *to, thread const half *from) {
-	for (int i = 0; i < 8; ++i) {
-		to[i] = from[i];
-	}
+// The same of bf16.
+inline void kg_fetch8_bf16(thread float *to, device const ushort *from) {
+	kg_fetch_bf16(to, from);
+	kg_fetch_bf16(to + 4, from + 4);
 }
-inline void kg_put8(threadgroup bfloat *to, thread const bfloat *from) {
+
+// Writes eight elements.
+template <class T> inline void kg_put8(threadgroup T *to, thread const T *from) {
 	for (int i = 0; i < 8; ++i) {
 		to[i] = from[i];
 	}
@@ -150,54 +156,46 @@ struct kg_block_bf16 {
 	simdgroup_bfloat8x8 m[4];
 };
 
-// A block of 16 by 16 sums.
-struct kg_sums {
+// The same for floats: a factor, or sums.
+struct kg_block_f32 {
 	simdgroup_float8x8 m[4];
 };
 
 // Sets the sums to zero.
-inline void kg_clear(thread kg_sums &sums) {
+inline void kg_clear(thread kg_block_f32 &sums) {
 	for (int i = 0; i < 4; ++i) {
 		sums.m[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
 	}
 }
 
 // A thread's element i. Of each matrix it has two, beside each other.
-inline float kg_cell(thread kg_sums &sums, int i) {
+inline float kg_cell(thread kg_block_f32 &sums, int i) {
 	return sums.m[i % 4 / 2 * 2 + i / 4].thread_elements()[i % 2];
 }
 
 // Reads a left factor of which each row is a line of the array.
-inline void kg_load_left(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
-	}
-}
-inline void kg_load_left(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+template <class B, class T> inline void kg_load_left(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
 	}
 }
 
-// Reads a right factor of which each row is a line of the array.
-inline void kg_load_right(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
+// Reads a left factor of which each column is one.
+template <class B, class T> inline void kg_load_left_across(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
 	}
 }
-inline void kg_load_right(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+
+// Reads a right factor of which each row is a line of the array.
+template <class B, class T> inline void kg_load_right(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
 	}
 }
 
 // Reads a right factor of which each column is one.
-inline void kg_load_right_across(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
-	}
-}
-inline void kg_load_right_across(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+template <class B, class T> inline void kg_load_right_across(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
 	}
@@ -205,16 +203,7 @@ inline void kg_load_right_across(thread kg_block_bf16 &to, threadgroup const bfl
 
 // Adds the product of two blocks. It is formed first, so that the rounding error of a
 // deep product is that of its blocks and of their number.
-inline void kg_multiply(thread kg_sums &sums, thread kg_block_f16 &a, thread kg_block_f16 &b) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
-		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2 + 1], b.m[i % 2 + 2], part);
-		sums.m[i].thread_elements()[0] += part.thread_elements()[0];
-		sums.m[i].thread_elements()[1] += part.thread_elements()[1];
-	}
-}
-inline void kg_multiply(thread kg_sums &sums, thread kg_block_bf16 &a, thread kg_block_bf16 &b) {
+template <class B> inline void kg_multiply(thread kg_block_f32 &sums, thread B &a, thread B &b) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
 		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
@@ -240,45 +229,45 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_f32(
 		constant kg_dd4f7221_gelu_matmul_bias_n_f32_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = x_[at_ + k_pos_2_];
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
@@ -286,70 +275,69 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_f32(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+						}
+					}
 				}
 			}
 		}
@@ -372,45 +360,45 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_f32_small(
 		constant kg_dd4f7221_gelu_matmul_bias_n_f32_small_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = x_[at_ + k_pos_2_];
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
@@ -418,69 +406,69 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_f32_small(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+						}
+					}
 				}
 			}
 		}
@@ -503,51 +491,51 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_f32_parts(
 		constant kg_dd4f7221_gelu_matmul_bias_n_f32_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(group.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index k_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = x_[at_ + k_pos_2_];
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
@@ -555,69 +543,69 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_f32_parts(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = k_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -641,29 +629,29 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_f32_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float product_parts_2_[512];
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_R_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int r_ = at_ / size_N_;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_R_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index r_ = at_ / size_N_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -673,7 +661,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_f32_join(
 	product_parts_2_[thread_] = product_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -697,116 +685,115 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_f16(
 		constant kg_dd4f7221_gelu_matmul_bias_n_f16_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = float(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = float(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = float(bias_[column_pos_]);
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = float(bias_[column_pos_]);
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -829,115 +816,115 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_f16_small(
 		constant kg_dd4f7221_gelu_matmul_bias_n_f16_small_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = float(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = float(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = float(bias_[column_pos_]);
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = float(bias_[column_pos_]);
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -960,51 +947,51 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_f16_parts(
 		constant kg_dd4f7221_gelu_matmul_bias_n_f16_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(group.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index k_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = float(x_[at_ + k_pos_2_]);
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
@@ -1012,69 +999,69 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_f16_parts(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = float(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = k_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -1098,29 +1085,29 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_f16_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float product_parts_2_[512];
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_R_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int r_ = at_ / size_N_;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_R_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index r_ = at_ / size_N_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -1130,7 +1117,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_f16_join(
 	product_parts_2_[thread_] = product_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1154,116 +1141,115 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_bf16(
 		constant kg_dd4f7221_gelu_matmul_bias_n_bf16_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -1286,115 +1272,115 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_bf16_small(
 		constant kg_dd4f7221_gelu_matmul_bias_n_bf16_small_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -1417,51 +1403,51 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_bf16_parts(
 		constant kg_dd4f7221_gelu_matmul_bias_n_bf16_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(group.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index k_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
@@ -1469,69 +1455,69 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_bf16_parts(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = k_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -1555,29 +1541,29 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_bf16_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float product_parts_2_[512];
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_R_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int r_ = at_ / size_N_;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_R_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index r_ = at_ / size_N_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -1587,7 +1573,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_bf16_join(
 	product_parts_2_[thread_] = product_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1611,47 +1597,47 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f32(
 		constant kg_dd4f7221_gelu_matmul_bias_t_f32_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
+	threadgroup float b_slices_[2560];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = x_[at_ + k_pos_2_];
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
@@ -1659,14 +1645,14 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f32(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -1675,52 +1661,48 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f32(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+						}
+					}
 				}
 			}
 		}
@@ -1743,47 +1725,47 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f32_small(
 		constant kg_dd4f7221_gelu_matmul_bias_t_f32_small_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = x_[at_ + k_pos_2_];
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
@@ -1791,14 +1773,14 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f32_small(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -1807,51 +1789,48 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f32_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+						}
+					}
 				}
 			}
 		}
@@ -1874,53 +1853,53 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f32_parts(
 		constant kg_dd4f7221_gelu_matmul_bias_t_f32_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(group.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index k_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = x_[at_ + k_pos_2_];
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
@@ -1928,14 +1907,14 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f32_parts(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -1944,51 +1923,48 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f32_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = k_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -2011,62 +1987,62 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f16(
 		constant kg_dd4f7221_gelu_matmul_bias_t_f16_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
+	threadgroup float b_slices_[2560];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = float(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = float(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2075,52 +2051,48 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f16(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = float(bias_[column_pos_]);
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = float(bias_[column_pos_]);
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -2143,62 +2115,62 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f16_small(
 		constant kg_dd4f7221_gelu_matmul_bias_t_f16_small_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = float(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = float(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2207,51 +2179,48 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f16_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = float(bias_[column_pos_]);
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = float(bias_[column_pos_]);
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -2274,53 +2243,53 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f16_parts(
 		constant kg_dd4f7221_gelu_matmul_bias_t_f16_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(group.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index k_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = float(x_[at_ + k_pos_2_]);
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
@@ -2328,14 +2297,14 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f16_parts(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = float(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2344,51 +2313,48 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f16_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = k_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -2411,62 +2377,62 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_bf16(
 		constant kg_dd4f7221_gelu_matmul_bias_t_bf16_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
+	threadgroup float b_slices_[2560];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2475,52 +2441,48 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_bf16(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -2543,62 +2505,62 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_bf16_small(
 		constant kg_dd4f7221_gelu_matmul_bias_t_bf16_small_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2607,51 +2569,48 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_bf16_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -2674,53 +2633,53 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_bf16_parts(
 		constant kg_dd4f7221_gelu_matmul_bias_t_bf16_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(group.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index k_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					a_next_[i_] = h_;
@@ -2728,14 +2687,14 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_bf16_parts(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2744,51 +2703,48 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_bf16_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = k_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -2811,64 +2767,64 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
+	threadgroup float b_slices_[2560];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2877,53 +2833,49 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float d_h_ = sum_[i_ * 8 + j_];
-					const float x_2_ = x_[row_pos_ * size_K_ + column_pos_];
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-					d_x_[row_pos_ * size_K_ + column_pos_] = x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_));
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							const float x_2_ = x_[row_pos_ * size_K_ + column_pos_];
+							const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_));
+						}
+					}
 				}
 			}
 		}
@@ -2946,64 +2898,64 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_small(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_small_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -3012,52 +2964,49 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float d_h_ = sum_[i_ * 4 + j_];
-					const float x_2_ = x_[row_pos_ * size_K_ + column_pos_];
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-					d_x_[row_pos_ * size_K_ + column_pos_] = x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_));
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							const float x_2_ = x_[row_pos_ * size_K_ + column_pos_];
+							const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_));
+						}
+					}
 				}
 			}
 		}
@@ -3080,70 +3029,70 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_parts(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int n_parts_ = int(group.z);
-	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -3152,51 +3101,48 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float d_h_ = sum_[i_ * 4 + j_];
-					d_h_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_h_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_h_;
+						}
+					}
 				}
 			}
 		}
@@ -3220,29 +3166,29 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_h_parts_2_[512];
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_R_ * size_K_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int r_ = at_ / size_K_;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_R_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index r_ = at_ / size_K_;
 	float d_h_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_h_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_h_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_h_run_2_ += d_h_parts_[(n_parts_ * size_R_ + r_) * size_K_ + k_];
 			}
 			d_h_run_ += d_h_run_2_;
@@ -3252,7 +3198,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_join(
 	d_h_parts_2_[thread_] = d_h_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_h_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_h_ += d_h_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -3277,45 +3223,45 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = x_[at_ + a_pos_2_];
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -3323,70 +3269,72 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_y_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 8 + j_];
-					d_w_[row_pos_ * size_N_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_N_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -3408,45 +3356,45 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_small(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = x_[at_ + a_pos_2_];
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -3454,69 +3402,72 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_small(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_y_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_[row_pos_ * size_N_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_N_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -3539,51 +3490,51 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_parts(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_R_ = int(args.size_R_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(group.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = x_[at_ + a_pos_2_];
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -3591,70 +3542,73 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_parts(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_y_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_ = r_parts_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_ = r_parts_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -3677,29 +3631,29 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_w_reduced_parts_2_[512];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_K_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int k_ = at_ / size_N_;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_K_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index k_ = at_ / size_N_;
 	float d_w_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_parts_);
 		float d_w_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_w_reduced_run_2_ = 0.0f;
-			for (int r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
+			for (kg_index r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
 				d_w_reduced_run_2_ += d_w_reduced_parts_[(r_parts_ * size_K_ + k_) * size_N_ + n_2_];
 			}
 			d_w_reduced_run_ += d_w_reduced_run_2_;
@@ -3709,7 +3663,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_join(
 	d_w_reduced_parts_2_[thread_] = d_w_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_w_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_w_reduced_ += d_w_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -3732,22 +3686,22 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + d_y_[at_2_ + n_];
@@ -3776,43 +3730,43 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -3825,8 +3779,8 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
 		}
@@ -3848,25 +3802,25 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_sums_ = int(args.size_R_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -3876,7 +3830,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4(
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -3905,60 +3859,60 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[5120];
 	threadgroup half b_slices_[5120];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -3967,19 +3921,19 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3990,19 +3944,19 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = float(x_[row_pos_ * size_K_ + column_pos_]);
@@ -4037,60 +3991,60 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2560];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -4099,19 +4053,19 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4122,19 +4076,19 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = float(x_[row_pos_ * size_K_ + column_pos_]);
@@ -4169,66 +4123,66 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2560];
-	const int size_N_ = int(args.size_N_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int n_parts_ = int(group.z);
-	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -4237,19 +4191,19 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4260,20 +4214,20 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_3_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_h_;
@@ -4302,29 +4256,29 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_h_parts_2_[512];
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_R_ * size_K_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int r_ = at_ / size_K_;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_R_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index r_ = at_ / size_K_;
 	float d_h_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_h_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_h_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_h_run_2_ += d_h_parts_[(n_parts_ * size_R_ + r_) * size_K_ + k_];
 			}
 			d_h_run_ += d_h_run_2_;
@@ -4334,13 +4288,13 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_join(
 	d_h_parts_2_[thread_] = d_h_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_h_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_h_ += d_h_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
 		const float x_2_ = float(x_[r_ * size_K_ + k_]);
-		const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-		d_x_[r_ * size_K_ + k_] = half(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+		const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+		d_x_[r_ * size_K_ + k_] = half(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f));
 	}
 }
 
@@ -4359,116 +4313,118 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = float(x_[at_ + a_pos_2_]);
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					a_next_[i_] = h_;
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = float(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 8 + j_];
-					d_w_[row_pos_ * size_N_ + column_pos_] = half(d_w_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_N_ + column_pos_] = half(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -4490,115 +4446,118 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_small(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = float(x_[at_ + a_pos_2_]);
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					a_next_[i_] = h_;
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = float(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_[row_pos_ * size_N_ + column_pos_] = half(d_w_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_N_ + column_pos_] = half(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -4621,51 +4580,51 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_parts(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_R_ = int(args.size_R_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(group.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = float(x_[at_ + a_pos_2_]);
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -4673,70 +4632,73 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_parts(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = float(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_ = r_parts_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_ = r_parts_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -4759,29 +4721,29 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_w_reduced_parts_2_[512];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_K_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int k_ = at_ / size_N_;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_K_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index k_ = at_ / size_N_;
 	float d_w_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_parts_);
 		float d_w_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_w_reduced_run_2_ = 0.0f;
-			for (int r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
+			for (kg_index r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
 				d_w_reduced_run_2_ += d_w_reduced_parts_[(r_parts_ * size_K_ + k_) * size_N_ + n_2_];
 			}
 			d_w_reduced_run_ += d_w_reduced_run_2_;
@@ -4791,7 +4753,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_join(
 	d_w_reduced_parts_2_[thread_] = d_w_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_w_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_w_reduced_ += d_w_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -4814,22 +4776,22 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + float(d_y_[at_2_ + n_]);
@@ -4858,43 +4820,43 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -4907,8 +4869,8 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
@@ -4930,25 +4892,25 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_sums_ = int(args.size_R_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -4958,7 +4920,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4(
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -4987,60 +4949,60 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[5120];
 	threadgroup bfloat b_slices_[5120];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -5049,19 +5011,19 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5072,19 +5034,19 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
@@ -5119,60 +5081,60 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2560];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -5181,19 +5143,19 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5204,19 +5166,19 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
@@ -5251,66 +5213,66 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2560];
-	const int size_N_ = int(args.size_N_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int n_parts_ = int(group.z);
-	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -5319,19 +5281,19 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5342,20 +5304,20 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_3_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_h_;
@@ -5384,29 +5346,29 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_h_parts_2_[512];
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_R_ * size_K_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int r_ = at_ / size_K_;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_R_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index r_ = at_ / size_K_;
 	float d_h_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_h_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_h_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_h_run_2_ += d_h_parts_[(n_parts_ * size_R_ + r_) * size_K_ + k_];
 			}
 			d_h_run_ += d_h_run_2_;
@@ -5416,13 +5378,13 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_join(
 	d_h_parts_2_[thread_] = d_h_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_h_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_h_ += d_h_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
 		const float x_2_ = kg_from_bf16(x_[r_ * size_K_ + k_]);
-		const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-		d_x_[r_ * size_K_ + k_] = kg_to_bf16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+		const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+		d_x_[r_ * size_K_ + k_] = kg_to_bf16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f));
 	}
 }
 
@@ -5441,116 +5403,118 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + a_pos_2_]);
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					a_next_[i_] = h_;
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 8 + j_];
-					d_w_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -5572,115 +5536,118 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_small(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + a_pos_2_]);
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					a_next_[i_] = h_;
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -5703,51 +5670,51 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_parts(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_R_ = int(args.size_R_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(group.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + a_pos_2_]);
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -5755,70 +5722,73 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_parts(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_ = r_parts_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_ = r_parts_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -5841,29 +5811,29 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_w_reduced_parts_2_[512];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_K_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int k_ = at_ / size_N_;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_K_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index k_ = at_ / size_N_;
 	float d_w_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_parts_);
 		float d_w_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_w_reduced_run_2_ = 0.0f;
-			for (int r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
+			for (kg_index r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
 				d_w_reduced_run_2_ += d_w_reduced_parts_[(r_parts_ * size_K_ + k_) * size_N_ + n_2_];
 			}
 			d_w_reduced_run_ += d_w_reduced_run_2_;
@@ -5873,7 +5843,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_join(
 	d_w_reduced_parts_2_[thread_] = d_w_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_w_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_w_reduced_ += d_w_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -5896,22 +5866,22 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_y_[at_2_ + n_]);
@@ -5940,43 +5910,43 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -5989,8 +5959,8 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
@@ -6012,25 +5982,25 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_sums_ = int(args.size_R_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -6040,7 +6010,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4(
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -6064,119 +6034,118 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
 	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float d_h_ = sum_[i_ * 8 + j_];
-					const float x_2_ = x_[row_pos_ * size_K_ + column_pos_];
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-					d_x_[row_pos_ * size_K_ + column_pos_] = x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_));
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							const float x_2_ = x_[row_pos_ * size_K_ + column_pos_];
+							const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_));
+						}
+					}
 				}
 			}
 		}
@@ -6199,118 +6168,118 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1_small(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1_small_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float d_h_ = sum_[i_ * 4 + j_];
-					const float x_2_ = x_[row_pos_ * size_K_ + column_pos_];
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-					d_x_[row_pos_ * size_K_ + column_pos_] = x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_));
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							const float x_2_ = x_[row_pos_ * size_K_ + column_pos_];
+							const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_));
+						}
+					}
 				}
 			}
 		}
@@ -6333,123 +6302,123 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1_parts(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int n_parts_ = int(group.z);
-	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float d_h_ = sum_[i_ * 4 + j_];
-					d_h_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_h_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_h_;
+						}
+					}
 				}
 			}
 		}
@@ -6471,64 +6440,64 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_y_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = x_[at_ + b_pos_2_];
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -6536,51 +6505,53 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 8 + j_];
-					d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -6602,64 +6573,64 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2_small(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_y_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = x_[at_ + b_pos_2_];
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -6667,50 +6638,53 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2_small(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -6733,70 +6707,70 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2_parts(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_R_ = int(args.size_R_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(group.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_y_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = x_[at_ + b_pos_2_];
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -6804,51 +6778,54 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2_parts(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_ = r_parts_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_ = r_parts_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -6876,84 +6853,84 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[5120];
 	threadgroup half b_slices_[4352];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = half(float(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6964,19 +6941,19 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = float(x_[row_pos_ * size_K_ + column_pos_]);
@@ -7011,84 +6988,84 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = half(float(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7099,19 +7076,19 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = float(x_[row_pos_ * size_K_ + column_pos_]);
@@ -7146,90 +7123,90 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2304];
-	const int size_N_ = int(args.size_N_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int n_parts_ = int(group.z);
-	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = half(float(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7240,20 +7217,20 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_h_;
@@ -7280,116 +7257,118 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = float(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = float(x_[at_ + b_pos_2_]);
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					b_next_[i_] = h_;
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 8 + j_];
-					d_w_[row_pos_ * size_K_ + column_pos_] = half(d_w_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = half(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -7411,115 +7390,118 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2_small(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = float(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = float(x_[at_ + b_pos_2_]);
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					b_next_[i_] = h_;
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_[row_pos_ * size_K_ + column_pos_] = half(d_w_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = half(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -7542,70 +7524,70 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2_parts(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_R_ = int(args.size_R_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(group.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = float(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = float(x_[at_ + b_pos_2_]);
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -7613,51 +7595,54 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2_parts(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_ = r_parts_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_ = r_parts_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -7685,84 +7670,84 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[5120];
 	threadgroup bfloat b_slices_[4352];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7773,19 +7758,19 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
@@ -7820,84 +7805,84 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7908,19 +7893,19 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
@@ -7955,90 +7940,90 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2304];
-	const int size_N_ = int(args.size_N_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int n_parts_ = int(group.z);
-	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -8049,20 +8034,20 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_h_;
@@ -8089,116 +8074,118 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = kg_from_bf16(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + b_pos_2_]);
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					b_next_[i_] = h_;
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 8 + j_];
-					d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -8220,115 +8207,118 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2_small(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = kg_from_bf16(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + b_pos_2_]);
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					b_next_[i_] = h_;
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -8351,70 +8341,70 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2_parts(
 		constant kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_R_ = int(args.size_R_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(group.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = kg_from_bf16(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + b_pos_2_]);
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -8422,51 +8412,54 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2_parts(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_ = r_parts_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_ = r_parts_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}

@@ -13,6 +13,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x67a74791e4639aceul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -140,27 +147,26 @@ inline void kg_fetch_bf16(thread float *to, device const ushort *from) {
 	}
 }
 
-// Reads four floats.
-inline void kg_get4(thread float *to, threadgroup const float *from) {
-	for (int i = 0; i < 4; ++i) {
-		to[i] = from[i];
-	}
+// Reads eight floats, or widens eight elements.
+inline void kg_fetch8_f32(thread float *to, device const float *from) {
+	kg_fetch_f32(to, from);
+	kg_fetch_f32(to + 4, from + 4);
 }
 
-// Writes four floats.
-inline void kg_put4(threadgroup float *to, thread const float *from) {
-	for (int i = 0; i < 4; ++i) {
-		to[i] = from[i];
-	}
+// The same of halfs.
+inline void kg_fetch8_f16(thread float *to, device const half *from) {
+	kg_fetch_f16(to, from);
+	kg_fetch_f16(to + 4, from + 4);
 }
 
-// Writes eight elements of two bytes.
-inline void kg_put8(threadgroup half *to, thread const half *from) {
-	for (int i = 0; i < 8; ++i) {
-		to[i] = from[i];
-	}
+// The same of bf16.
+inline void kg_fetch8_bf16(thread float *to, device const ushort *from) {
+	kg_fetch_bf16(to, from);
+	kg_fetch_bf16(to + 4, from + 4);
 }
-inline void kg_put8(threadgroup bfloat *to, thread const bfloat *from) {
+
+// Writes eight elements.
+template <class T> inline void kg_put8(threadgroup T *to, thread const T *from) {
 	for (int i = 0; i < 8; ++i) {
 		to[i] = from[i];
 	}
@@ -176,54 +182,46 @@ struct kg_block_bf16 {
 	simdgroup_bfloat8x8 m[4];
 };
 
-// A block of 16 by 16 sums.
-struct kg_sums {
+// The same for floats: a factor, or sums.
+struct kg_block_f32 {
 	simdgroup_float8x8 m[4];
 };
 
 // Sets the sums to zero.
-inline void kg_clear(thread kg_sums &sums) {
+inline void kg_clear(thread kg_block_f32 &sums) {
 	for (int i = 0; i < 4; ++i) {
 		sums.m[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
 	}
 }
 
 // A thread's element i. Of each matrix it has two, beside each other.
-inline float kg_cell(thread kg_sums &sums, int i) {
+inline float kg_cell(thread kg_block_f32 &sums, int i) {
 	return sums.m[i % 4 / 2 * 2 + i / 4].thread_elements()[i % 2];
 }
 
 // Reads a left factor of which each row is a line of the array.
-inline void kg_load_left(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
-	}
-}
-inline void kg_load_left(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+template <class B, class T> inline void kg_load_left(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
 	}
 }
 
-// Reads a right factor of which each row is a line of the array.
-inline void kg_load_right(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
+// Reads a left factor of which each column is one.
+template <class B, class T> inline void kg_load_left_across(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
 	}
 }
-inline void kg_load_right(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+
+// Reads a right factor of which each row is a line of the array.
+template <class B, class T> inline void kg_load_right(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
 	}
 }
 
 // Reads a right factor of which each column is one.
-inline void kg_load_right_across(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
-	}
-}
-inline void kg_load_right_across(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+template <class B, class T> inline void kg_load_right_across(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
 	}
@@ -231,16 +229,7 @@ inline void kg_load_right_across(thread kg_block_bf16 &to, threadgroup const bfl
 
 // Adds the product of two blocks. It is formed first, so that the rounding error of a
 // deep product is that of its blocks and of their number.
-inline void kg_multiply(thread kg_sums &sums, thread kg_block_f16 &a, thread kg_block_f16 &b) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
-		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2 + 1], b.m[i % 2 + 2], part);
-		sums.m[i].thread_elements()[0] += part.thread_elements()[0];
-		sums.m[i].thread_elements()[1] += part.thread_elements()[1];
-	}
-}
-inline void kg_multiply(thread kg_sums &sums, thread kg_block_bf16 &a, thread kg_block_bf16 &b) {
+template <class B> inline void kg_multiply(thread kg_block_f32 &sums, thread B &a, thread B &b) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
 		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
@@ -274,21 +263,21 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
-	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[r_ * size_K_] : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (k_ < size_K_) {
 					const float t_ = x_[r_ * size_K_ + k_] - first_;
 					rest_sum_run_ += t_;
@@ -298,26 +287,26 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_K_, 1));
+	const float t_ = float(max(size_K_, kg_index(1)));
 	const float rest_2_ = rest_sum_2_ / t_;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (k_ < size_K_) {
 					const float t_2_ = x_[r_ * size_K_ + k_] - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -328,12 +317,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = simd_sum(var_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
@@ -376,44 +365,44 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	float x_row_[16];
 	float x_run_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[r_ * size_K_] : 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 4;
 		if (k_ < size_K_) {
 			kg_load_f32x4(x_row_ + i_ * 4, x_ + r_ * size_K_ + k_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 4;
 		if (k_ < size_K_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_ = x_2_ - first_;
 					rest_sum_run_ += t_;
@@ -423,25 +412,25 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_K_, 1));
+	const float t_ = float(max(size_K_, kg_index(1)));
 	const float rest_2_ = rest_sum_2_ / t_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 4;
 		if (k_ < size_K_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_2_;
@@ -449,15 +438,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -468,12 +457,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = simd_sum(var_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
@@ -514,52 +503,52 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (x_[at_ + k_pos_2_] - first_ - rest_) * rstd_ * gamma_[k_pos_2_] + beta_[k_pos_2_];
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
@@ -567,70 +556,69 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+						}
+					}
 				}
 			}
 		}
@@ -659,52 +647,52 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_small(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_small_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (x_[at_ + k_pos_2_] - first_ - rest_) * rstd_ * gamma_[k_pos_2_] + beta_[k_pos_2_];
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
@@ -712,69 +700,69 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_small(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+						}
+					}
 				}
 			}
 		}
@@ -803,58 +791,58 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_parts(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_parts_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(group.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index k_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (x_[at_ + k_pos_2_] - first_ - rest_) * rstd_ * gamma_[k_pos_2_] + beta_[k_pos_2_];
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
@@ -862,69 +850,69 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_parts(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = k_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -948,29 +936,29 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float product_parts_2_[512];
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_R_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int r_ = at_ / size_N_;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_R_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index r_ = at_ / size_N_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -980,7 +968,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_join(
 	product_parts_2_[thread_] = product_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1012,21 +1000,21 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
-	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[r_ * size_K_]) : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (k_ < size_K_) {
 					const float t_ = float(x_[r_ * size_K_ + k_]) - first_;
 					rest_sum_run_ += t_;
@@ -1036,26 +1024,26 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_K_, 1));
+	const float t_ = float(max(size_K_, kg_index(1)));
 	const float rest_2_ = rest_sum_2_ / t_;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (k_ < size_K_) {
 					const float t_2_ = float(x_[r_ * size_K_ + k_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -1066,12 +1054,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = simd_sum(var_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
@@ -1114,44 +1102,44 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	float x_row_[16];
 	float x_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + r_ * size_K_ + k_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_ = x_2_ - first_;
 					rest_sum_run_ += t_;
@@ -1161,25 +1149,25 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_K_, 1));
+	const float t_ = float(max(size_K_, kg_index(1)));
 	const float rest_2_ = rest_sum_2_ / t_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_2_;
@@ -1187,15 +1175,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -1206,12 +1194,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = simd_sum(var_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
@@ -1252,123 +1240,122 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? float(x_[at_]) : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (float(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_2_]) + float(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = float(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = float(bias_[column_pos_]);
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = float(bias_[column_pos_]);
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -1397,122 +1384,122 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_small(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_small_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? float(x_[at_]) : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (float(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_2_]) + float(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = float(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = float(bias_[column_pos_]);
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = float(bias_[column_pos_]);
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -1541,58 +1528,58 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_parts(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_parts_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(group.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index k_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? float(x_[at_]) : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (float(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_2_]) + float(beta_[k_pos_2_]);
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
@@ -1600,69 +1587,69 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_parts(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = float(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = k_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -1686,29 +1673,29 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float product_parts_2_[512];
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_R_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int r_ = at_ / size_N_;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_R_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index r_ = at_ / size_N_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -1718,7 +1705,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_join(
 	product_parts_2_[thread_] = product_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1750,21 +1737,21 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
-	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (k_ < size_K_) {
 					const float t_ = kg_from_bf16(x_[r_ * size_K_ + k_]) - first_;
 					rest_sum_run_ += t_;
@@ -1774,26 +1761,26 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_K_, 1));
+	const float t_ = float(max(size_K_, kg_index(1)));
 	const float rest_2_ = rest_sum_2_ / t_;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (k_ < size_K_) {
 					const float t_2_ = kg_from_bf16(x_[r_ * size_K_ + k_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -1804,12 +1791,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = simd_sum(var_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
@@ -1852,44 +1839,44 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	float x_row_[16];
 	float x_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + r_ * size_K_ + k_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_ = x_2_ - first_;
 					rest_sum_run_ += t_;
@@ -1899,25 +1886,25 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_K_, 1));
+	const float t_ = float(max(size_K_, kg_index(1)));
 	const float rest_2_ = rest_sum_2_ / t_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_2_;
@@ -1925,15 +1912,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -1944,12 +1931,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = simd_sum(var_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
@@ -1990,123 +1977,122 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -2135,122 +2121,122 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_small(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_small_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -2279,58 +2265,58 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_parts(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_parts_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(group.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index k_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
@@ -2338,69 +2324,69 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_parts(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = k_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -2424,29 +2410,29 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float product_parts_2_[512];
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_R_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int r_ = at_ / size_N_;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_R_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index r_ = at_ / size_N_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -2456,7 +2442,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_join(
 	product_parts_2_[thread_] = product_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -2486,54 +2472,54 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
+	threadgroup float b_slices_[2560];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (x_[at_ + k_pos_2_] - first_ - rest_) * rstd_ * gamma_[k_pos_2_] + beta_[k_pos_2_];
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
@@ -2541,14 +2527,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2557,52 +2543,48 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+						}
+					}
 				}
 			}
 		}
@@ -2631,54 +2613,54 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_small(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_small_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (x_[at_ + k_pos_2_] - first_ - rest_) * rstd_ * gamma_[k_pos_2_] + beta_[k_pos_2_];
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
@@ -2686,14 +2668,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_small(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2702,51 +2684,48 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+						}
+					}
 				}
 			}
 		}
@@ -2775,60 +2754,60 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_parts(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_parts_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(group.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index k_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (x_[at_ + k_pos_2_] - first_ - rest_) * rstd_ * gamma_[k_pos_2_] + beta_[k_pos_2_];
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
@@ -2836,14 +2815,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_parts(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2852,51 +2831,48 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = k_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -2925,69 +2901,69 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
+	threadgroup float b_slices_[2560];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? float(x_[at_]) : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (float(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_2_]) + float(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = float(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2996,52 +2972,48 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = float(bias_[column_pos_]);
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = float(bias_[column_pos_]);
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -3070,69 +3042,69 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_small(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_small_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? float(x_[at_]) : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (float(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_2_]) + float(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = float(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -3141,51 +3113,48 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = float(bias_[column_pos_]);
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = float(bias_[column_pos_]);
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -3214,60 +3183,60 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_parts(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_parts_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(group.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index k_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? float(x_[at_]) : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (float(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_2_]) + float(beta_[k_pos_2_]);
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
@@ -3275,14 +3244,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_parts(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = float(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -3291,51 +3260,48 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = k_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -3364,69 +3330,69 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
+	threadgroup float b_slices_[2560];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -3435,52 +3401,48 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -3509,69 +3471,69 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_small(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_small_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -3580,51 +3542,48 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -3653,60 +3612,60 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_parts(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_parts_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(group.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index k_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
-	const float t_2_ = float(max(size_K_, 1));
+	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
 	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
 	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					a_next_[i_] = h_;
@@ -3714,14 +3673,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_parts(
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -3730,51 +3689,48 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = k_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -3796,64 +3752,64 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
+	threadgroup float b_slices_[2560];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -3862,51 +3818,47 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float d_h_2_ = sum_[i_ * 8 + j_];
-					d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+						}
+					}
 				}
 			}
 		}
@@ -3928,64 +3880,64 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_small(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -3994,50 +3946,47 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float d_h_2_ = sum_[i_ * 4 + j_];
-					d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+						}
+					}
 				}
 			}
 		}
@@ -4060,70 +4009,70 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_parts(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int n_parts_ = int(group.z);
-	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -4132,51 +4081,48 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float d_h_ = sum_[i_ * 4 + j_];
-					d_h_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_h_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_h_;
+						}
+					}
 				}
 			}
 		}
@@ -4199,29 +4145,29 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_h_parts_2_[512];
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_R_ * size_K_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int r_ = at_ / size_K_;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_R_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index r_ = at_ / size_K_;
 	float d_h_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_h_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_h_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_h_run_2_ += d_h_parts_[(n_parts_ * size_R_ + r_) * size_K_ + k_];
 			}
 			d_h_run_ += d_h_run_2_;
@@ -4231,7 +4177,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_join(
 	d_h_parts_2_[thread_] = d_h_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_h_2_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_h_2_ += d_h_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -4265,31 +4211,31 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
 	threadgroup float d_rest_part_parts_[16];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
-	const int at_ = int(group.x) * size_K_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_K_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_K_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? x_[row_ * size_K_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (k_ < size_K_) {
 						const float t_3_ = x_[row_ * size_K_ + k_] - first_ - rest_2_;
 						const float gamma_2_ = gamma_[k_];
@@ -4308,14 +4254,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -4326,12 +4272,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (k_ < size_K_) {
 						const float t_5_ = x_[row_ * size_K_ + k_] - first_ - rest_2_;
 						const float gamma_2_ = gamma_[k_];
@@ -4385,8 +4331,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
 	threadgroup float d_rest_part_parts_[16];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float x_row_[8];
@@ -4397,30 +4343,30 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 	float x_run_[4];
 	float d_h_run_[4];
 	float d_x_out_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
-	const int at_ = int(group.x) * size_K_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_K_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_K_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? x_[row_ * size_K_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
 				kg_load_f32x4(x_row_ + i_ * 4, x_ + row_ * size_K_ + k_);
 				kg_load_f32x4(d_h_row_ + i_ * 4, d_h_ + row_ * size_K_ + k_);
@@ -4429,13 +4375,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
 				kg_load_f32x4(gamma_run_, gamma_ + k_);
 				kg_load_f32x4(beta_run_, beta_ + k_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -4451,19 +4397,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (k_ < size_K_) {
 					kg_load_f32x4(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f32x4(gamma_run_, gamma_ + k_);
 					kg_load_f32x4(beta_run_, beta_ + k_);
 					kg_load_f32x4(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -4483,14 +4429,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -4502,13 +4448,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
 				kg_load_f32x4(gamma_run_, gamma_ + k_);
 				kg_load_f32x4(beta_run_, beta_ + k_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -4525,18 +4471,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 				kg_store_f32x4(d_x_ + row_ * size_K_ + k_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (k_ < size_K_) {
 					kg_load_f32x4(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f32x4(gamma_run_, gamma_ + k_);
 					kg_load_f32x4(beta_run_, beta_ + k_);
 					kg_load_f32x4(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int k_2_ = k_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index k_2_ = k_ + v_;
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -4565,8 +4511,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 4;
 		if (k_ < size_K_) {
 			kg_store_f32x4(d_gamma_reduced_block_ + at_ + k_, d_gamma_reduced_block_sums_ + i_ * 4);
 			kg_store_f32x4(d_beta_reduced_block_ + at_ + k_, d_beta_reduced_block_sums_ + i_ * 4);
@@ -4592,28 +4538,28 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[512];
 	threadgroup float d_beta_reduced_parts_[512];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_blocks_ = int(args.size_R_blocks_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_K_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int k_ = from_ + column_;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_K_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index k_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_K_ + k_];
 				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_K_ + k_];
 			}
@@ -4628,7 +4574,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_gamma_reduced_ = 0.0f;
 	float d_beta_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 		d_beta_reduced_ += d_beta_reduced_parts_[i_ * columns_ + column_];
 	}
@@ -4657,49 +4603,49 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? x_[at_] : 0.0f;
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (x_[at_ + a_pos_2_] - first_ - rest_2_) * rstd_2_ * gamma_[a_pos_2_] + beta_[a_pos_2_];
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
@@ -4707,70 +4653,72 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_y_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 8 + j_];
-					d_w_[row_pos_ * size_N_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_N_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -4796,49 +4744,49 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_small(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_small_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? x_[at_] : 0.0f;
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (x_[at_ + a_pos_2_] - first_ - rest_2_) * rstd_2_ * gamma_[a_pos_2_] + beta_[a_pos_2_];
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
@@ -4846,69 +4794,72 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_small(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_y_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_[row_pos_ * size_N_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_N_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -4935,55 +4886,55 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_parts(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_parts_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_R_ = int(args.size_R_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(group.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? x_[at_] : 0.0f;
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (x_[at_ + a_pos_2_] - first_ - rest_2_) * rstd_2_ * gamma_[a_pos_2_] + beta_[a_pos_2_];
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
@@ -4991,70 +4942,73 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_parts(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_y_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_ = r_parts_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_ = r_parts_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -5076,22 +5030,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + d_y_[at_2_ + n_];
@@ -5120,43 +5074,43 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -5169,8 +5123,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
 		}
@@ -5192,25 +5146,25 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_sums_ = int(args.size_R_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -5220,7 +5174,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -5248,60 +5202,60 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[5120];
 	threadgroup half b_slices_[5120];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -5310,19 +5264,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5333,19 +5287,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
@@ -5377,60 +5331,60 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2560];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -5439,19 +5393,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5462,19 +5416,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
@@ -5507,66 +5461,66 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2560];
-	const int size_N_ = int(args.size_N_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int n_parts_ = int(group.z);
-	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -5575,19 +5529,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5598,20 +5552,20 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_3_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_h_;
@@ -5649,31 +5603,31 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
 	threadgroup float d_rest_part_parts_[16];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
-	const int at_ = int(group.x) * size_K_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_K_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_K_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? float(x_[row_ * size_K_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (k_ < size_K_) {
 						const float t_3_ = float(x_[row_ * size_K_ + k_]) - first_ - rest_2_;
 						const float gamma_2_ = float(gamma_[k_]);
@@ -5692,14 +5646,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -5710,12 +5664,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (k_ < size_K_) {
 						const float t_5_ = float(x_[row_ * size_K_ + k_]) - first_ - rest_2_;
 						const float gamma_2_ = float(gamma_[k_]);
@@ -5769,8 +5723,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
 	threadgroup float d_rest_part_parts_[16];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float x_row_[8];
@@ -5781,30 +5735,30 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 	float x_run_[8];
 	float d_h_run_[8];
 	float d_x_out_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
-	const int at_ = int(group.x) * size_K_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_K_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_K_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? float(x_[row_ * size_K_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int k_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_f16x8(x_row_ + i_ * 8, x_ + row_ * size_K_ + k_);
 				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + row_ * size_K_ + k_);
@@ -5813,13 +5767,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int k_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_f16x8(gamma_run_, gamma_ + k_);
 				kg_load_f16x8(beta_run_, beta_ + k_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -5835,19 +5789,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
 					kg_load_f16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f16x8(gamma_run_, gamma_ + k_);
 					kg_load_f16x8(beta_run_, beta_ + k_);
 					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -5867,14 +5821,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -5886,13 +5840,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int k_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_f16x8(gamma_run_, gamma_ + k_);
 				kg_load_f16x8(beta_run_, beta_ + k_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -5909,18 +5863,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 				kg_store_f16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
 					kg_load_f16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f16x8(gamma_run_, gamma_ + k_);
 					kg_load_f16x8(beta_run_, beta_ + k_);
 					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int k_2_ = k_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -5949,8 +5903,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + k_, d_gamma_reduced_block_sums_ + i_ * 8);
 			kg_store_f32x8(d_beta_reduced_block_ + at_ + k_, d_beta_reduced_block_sums_ + i_ * 8);
@@ -5976,28 +5930,28 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[512];
 	threadgroup float d_beta_reduced_parts_[512];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_blocks_ = int(args.size_R_blocks_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_K_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int k_ = from_ + column_;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_K_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index k_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_K_ + k_];
 				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_K_ + k_];
 			}
@@ -6012,7 +5966,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_gamma_reduced_ = 0.0f;
 	float d_beta_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 		d_beta_reduced_ += d_beta_reduced_parts_[i_ * columns_ + column_];
 	}
@@ -6041,120 +5995,122 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? float(x_[at_]) : 0.0f;
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (float(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * float(gamma_[a_pos_2_]) + float(beta_[a_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = float(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 8 + j_];
-					d_w_[row_pos_ * size_N_ + column_pos_] = half(d_w_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_N_ + column_pos_] = half(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -6180,119 +6136,122 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_small(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_small_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? float(x_[at_]) : 0.0f;
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (float(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * float(gamma_[a_pos_2_]) + float(beta_[a_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = float(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_[row_pos_ * size_N_ + column_pos_] = half(d_w_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_N_ + column_pos_] = half(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -6319,55 +6278,55 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_parts(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_parts_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_R_ = int(args.size_R_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(group.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? float(x_[at_]) : 0.0f;
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (float(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * float(gamma_[a_pos_2_]) + float(beta_[a_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
@@ -6375,70 +6334,73 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_parts(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = float(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_ = r_parts_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_ = r_parts_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -6461,29 +6423,29 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_w_reduced_parts_2_[512];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_K_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int k_ = at_ / size_N_;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_K_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index k_ = at_ / size_N_;
 	float d_w_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_parts_);
 		float d_w_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_w_reduced_run_2_ = 0.0f;
-			for (int r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
+			for (kg_index r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
 				d_w_reduced_run_2_ += d_w_reduced_parts_[(r_parts_ * size_K_ + k_) * size_N_ + n_2_];
 			}
 			d_w_reduced_run_ += d_w_reduced_run_2_;
@@ -6493,7 +6455,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_join(
 	d_w_reduced_parts_2_[thread_] = d_w_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_w_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_w_reduced_ += d_w_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -6516,22 +6478,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + float(d_y_[at_2_ + n_]);
@@ -6560,43 +6522,43 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -6609,8 +6571,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
@@ -6632,25 +6594,25 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_sums_ = int(args.size_R_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -6660,7 +6622,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -6688,60 +6650,60 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[5120];
 	threadgroup bfloat b_slices_[5120];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -6750,19 +6712,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6773,19 +6735,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
@@ -6817,60 +6779,60 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2560];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -6879,19 +6841,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6902,19 +6864,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
@@ -6947,66 +6909,66 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2560];
-	const int size_N_ = int(args.size_N_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int n_parts_ = int(group.z);
-	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -7015,19 +6977,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7038,20 +7000,20 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_3_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_h_;
@@ -7089,31 +7051,31 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
 	threadgroup float d_rest_part_parts_[16];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
-	const int at_ = int(group.x) * size_K_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_K_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_K_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_K_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (k_ < size_K_) {
 						const float t_3_ = kg_from_bf16(x_[row_ * size_K_ + k_]) - first_ - rest_2_;
 						const float gamma_2_ = kg_from_bf16(gamma_[k_]);
@@ -7132,14 +7094,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -7150,12 +7112,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (k_ < size_K_) {
 						const float t_5_ = kg_from_bf16(x_[row_ * size_K_ + k_]) - first_ - rest_2_;
 						const float gamma_2_ = kg_from_bf16(gamma_[k_]);
@@ -7209,8 +7171,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
 	threadgroup float d_rest_part_parts_[16];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float x_row_[8];
@@ -7221,30 +7183,30 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 	float x_run_[8];
 	float d_h_run_[8];
 	float d_x_out_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
-	const int at_ = int(group.x) * size_K_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_K_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_K_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_K_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int k_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_bf16x8(x_row_ + i_ * 8, x_ + row_ * size_K_ + k_);
 				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + row_ * size_K_ + k_);
@@ -7253,13 +7215,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int k_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_bf16x8(gamma_run_, gamma_ + k_);
 				kg_load_bf16x8(beta_run_, beta_ + k_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -7275,19 +7237,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
 					kg_load_bf16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_bf16x8(gamma_run_, gamma_ + k_);
 					kg_load_bf16x8(beta_run_, beta_ + k_);
 					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -7307,14 +7269,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -7326,13 +7288,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int k_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_bf16x8(gamma_run_, gamma_ + k_);
 				kg_load_bf16x8(beta_run_, beta_ + k_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -7349,18 +7311,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 				kg_store_bf16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
 					kg_load_bf16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_bf16x8(gamma_run_, gamma_ + k_);
 					kg_load_bf16x8(beta_run_, beta_ + k_);
 					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int k_2_ = k_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -7389,8 +7351,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + k_, d_gamma_reduced_block_sums_ + i_ * 8);
 			kg_store_f32x8(d_beta_reduced_block_ + at_ + k_, d_beta_reduced_block_sums_ + i_ * 8);
@@ -7416,28 +7378,28 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[512];
 	threadgroup float d_beta_reduced_parts_[512];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_blocks_ = int(args.size_R_blocks_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_K_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int k_ = from_ + column_;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_K_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index k_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_K_ + k_];
 				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_K_ + k_];
 			}
@@ -7452,7 +7414,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_gamma_reduced_ = 0.0f;
 	float d_beta_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 		d_beta_reduced_ += d_beta_reduced_parts_[i_ * columns_ + column_];
 	}
@@ -7481,120 +7443,122 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 8 + j_];
-					d_w_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -7620,119 +7584,122 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_small(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_small_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -7759,55 +7726,55 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_parts(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_parts_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_R_ = int(args.size_R_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(group.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
@@ -7815,70 +7782,73 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_parts(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_ = r_parts_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_ = r_parts_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -7901,29 +7871,29 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_w_reduced_parts_2_[512];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_K_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int k_ = at_ / size_N_;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_K_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index k_ = at_ / size_N_;
 	float d_w_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_parts_);
 		float d_w_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_w_reduced_run_2_ = 0.0f;
-			for (int r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
+			for (kg_index r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
 				d_w_reduced_run_2_ += d_w_reduced_parts_[(r_parts_ * size_K_ + k_) * size_N_ + n_2_];
 			}
 			d_w_reduced_run_ += d_w_reduced_run_2_;
@@ -7933,7 +7903,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_join(
 	d_w_reduced_parts_2_[thread_] = d_w_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_w_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_w_reduced_ += d_w_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -7956,22 +7926,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_y_[at_2_ + n_]);
@@ -8000,43 +7970,43 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -8049,8 +8019,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
@@ -8072,25 +8042,25 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_sums_ = int(args.size_R_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -8100,7 +8070,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -8123,117 +8093,116 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
 	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float d_h_2_ = sum_[i_ * 8 + j_];
-					d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+						}
+					}
 				}
 			}
 		}
@@ -8255,116 +8224,116 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_small(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float d_h_2_ = sum_[i_ * 4 + j_];
-					d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+						}
+					}
 				}
 			}
 		}
@@ -8387,123 +8356,123 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_parts(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int n_parts_ = int(group.z);
-	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float d_h_ = sum_[i_ * 4 + j_];
-					d_h_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_h_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_h_;
+						}
+					}
 				}
 			}
 		}
@@ -8529,68 +8498,68 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_y_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? x_[at_] : 0.0f;
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (x_[at_ + b_pos_2_] - first_ - rest_2_) * rstd_2_ * gamma_[b_pos_2_] + beta_[b_pos_2_];
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
@@ -8598,51 +8567,53 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 8 + j_];
-					d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -8668,68 +8639,68 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_small(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_small_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_y_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? x_[at_] : 0.0f;
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (x_[at_ + b_pos_2_] - first_ - rest_2_) * rstd_2_ * gamma_[b_pos_2_] + beta_[b_pos_2_];
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
@@ -8737,50 +8708,53 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_small(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -8807,74 +8781,74 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_parts(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_parts_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_R_ = int(args.size_R_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(group.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_y_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? x_[at_] : 0.0f;
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (x_[at_ + b_pos_2_] - first_ - rest_2_) * rstd_2_ * gamma_[b_pos_2_] + beta_[b_pos_2_];
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
@@ -8882,51 +8856,54 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_parts(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_ = r_parts_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_ = r_parts_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -8953,84 +8930,84 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[5120];
 	threadgroup half b_slices_[4352];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = half(float(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -9041,19 +9018,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
@@ -9085,84 +9062,84 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = half(float(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -9173,19 +9150,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
@@ -9218,90 +9195,90 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2304];
-	const int size_N_ = int(args.size_N_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int n_parts_ = int(group.z);
-	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = half(float(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -9312,20 +9289,20 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_h_;
@@ -9356,120 +9333,122 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = float(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? float(x_[at_]) : 0.0f;
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (float(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * float(gamma_[b_pos_2_]) + float(beta_[b_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 8 + j_];
-					d_w_[row_pos_ * size_K_ + column_pos_] = half(d_w_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = half(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -9495,119 +9474,122 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_small(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_small_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = float(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? float(x_[at_]) : 0.0f;
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (float(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * float(gamma_[b_pos_2_]) + float(beta_[b_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_[row_pos_ * size_K_ + column_pos_] = half(d_w_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = half(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -9634,74 +9616,74 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_parts(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_parts_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_R_ = int(args.size_R_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(group.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = float(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? float(x_[at_]) : 0.0f;
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (float(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * float(gamma_[b_pos_2_]) + float(beta_[b_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
@@ -9709,51 +9691,54 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_parts(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_ = r_parts_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_ = r_parts_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -9780,84 +9765,84 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[5120];
 	threadgroup bfloat b_slices_[4352];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -9868,19 +9853,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
@@ -9912,84 +9897,84 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -10000,19 +9985,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
@@ -10045,90 +10030,90 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2304];
-	const int size_N_ = int(args.size_N_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int n_parts_ = int(group.z);
-	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -10139,20 +10124,20 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_h_;
@@ -10183,120 +10168,122 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = kg_from_bf16(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 8 + j_];
-					d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -10322,119 +10309,122 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_small(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_small_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = kg_from_bf16(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -10461,74 +10451,74 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_parts(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_parts_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_R_ = int(args.size_R_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(group.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = kg_from_bf16(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
@@ -10536,51 +10526,54 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_parts(
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_ = r_parts_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_ = r_parts_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}

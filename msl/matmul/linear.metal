@@ -12,6 +12,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0xa3adfd65ecde6d1cul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -108,27 +115,14 @@ inline void kg_fetch_bf16(thread float *to, device const ushort *from) {
 	}
 }
 
-// Reads four floats.
-inline void kg_get4(thread float *to, threadgroup const float *from) {
-	for (int i = 0; i < 4; ++i) {
-		to[i] = from[i];
-	}
+// Reads eight floats, or widens eight elements.
+inline void kg_fetch8_f32(thread float *to, device const float *from) {
+	kg_fetch_f32(to, from);
+	kg_fetch_f32(to + 4, from + 4);
 }
 
-// Writes four floats.
-inline void kg_put4(threadgroup float *to, thread const float *from) {
-	for (int i = 0; i < 4; ++i) {
-		to[i] = from[i];
-	}
-}
-
-// Writes eight elements of two bytes.
-inline void kg_put8(threadgroup half *to, thread const half *from) {
-	for (int i = 0; i < 8; ++i) {
-		to[i] = from[i];
-	}
-}
-inline void kg_put8(threadgroup bfloat *to, thread const bfloat *from) {
+// Writes eight elements.
+template <class T> inline void kg_put8(threadgroup T *to, thread const T *from) {
 	for (int i = 0; i < 8; ++i) {
 		to[i] = from[i];
 	}
@@ -144,66 +138,46 @@ struct kg_block_bf16 {
 	simdgroup_bfloat8x8 m[4];
 };
 
-// A block of 16 by 16 sums.
-struct kg_sums {
+// The same for floats: a factor, or sums.
+struct kg_block_f32 {
 	simdgroup_float8x8 m[4];
 };
 
 // Sets the sums to zero.
-inline void kg_clear(thread kg_sums &sums) {
+inline void kg_clear(thread kg_block_f32 &sums) {
 	for (int i = 0; i < 4; ++i) {
 		sums.m[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
 	}
 }
 
 // A thread's element i. Of each matrix it has two, beside each other.
-inline float kg_cell(thread kg_sums &sums, int i) {
+inline float kg_cell(thread kg_block_f32 &sums, int i) {
 	return sums.m[i % 4 / 2 * 2 + i / 4].thread_elements()[i % 2];
 }
 
 // Reads a left factor of which each row is a line of the array.
-inline void kg_load_left(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
-	}
-}
-inline void kg_load_left(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+template <class B, class T> inline void kg_load_left(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
 	}
 }
 
 // Reads a left factor of which each column is one.
-inline void kg_load_left_across(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
-	}
-}
-inline void kg_load_left_across(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+template <class B, class T> inline void kg_load_left_across(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
 	}
 }
 
 // Reads a right factor of which each row is a line of the array.
-inline void kg_load_right(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
-	}
-}
-inline void kg_load_right(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+template <class B, class T> inline void kg_load_right(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
 	}
 }
 
 // Reads a right factor of which each column is one.
-inline void kg_load_right_across(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
-	}
-}
-inline void kg_load_right_across(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+template <class B, class T> inline void kg_load_right_across(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
 	}
@@ -211,16 +185,7 @@ inline void kg_load_right_across(thread kg_block_bf16 &to, threadgroup const bfl
 
 // Adds the product of two blocks. It is formed first, so that the rounding error of a
 // deep product is that of its blocks and of their number.
-inline void kg_multiply(thread kg_sums &sums, thread kg_block_f16 &a, thread kg_block_f16 &b) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
-		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2 + 1], b.m[i % 2 + 2], part);
-		sums.m[i].thread_elements()[0] += part.thread_elements()[0];
-		sums.m[i].thread_elements()[1] += part.thread_elements()[1];
-	}
-}
-inline void kg_multiply(thread kg_sums &sums, thread kg_block_bf16 &a, thread kg_block_bf16 &b) {
+template <class B> inline void kg_multiply(thread kg_block_f32 &sums, thread B &a, thread B &b) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
 		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
@@ -246,64 +211,64 @@ kernel void kg_dd4f7221_linear_f32(
 		constant kg_dd4f7221_linear_f32_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
+	threadgroup float b_slices_[2560];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_K_) {
-				kg_fetch_f32(a_next_, &x_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch8_f32(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = x_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -312,52 +277,48 @@ kernel void kg_dd4f7221_linear_f32(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+						}
+					}
 				}
 			}
 		}
@@ -380,64 +341,64 @@ kernel void kg_dd4f7221_linear_f32_small(
 		constant kg_dd4f7221_linear_f32_small_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_K_) {
-				kg_fetch_f32(a_next_, &x_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch8_f32(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = x_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -446,51 +407,48 @@ kernel void kg_dd4f7221_linear_f32_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+						}
+					}
 				}
 			}
 		}
@@ -513,70 +471,70 @@ kernel void kg_dd4f7221_linear_f32_parts(
 		constant kg_dd4f7221_linear_f32_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(group.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index k_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_f32(a_next_, &x_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_f32(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = x_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -585,51 +543,48 @@ kernel void kg_dd4f7221_linear_f32_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = k_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -653,29 +608,29 @@ kernel void kg_dd4f7221_linear_f32_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float product_parts_2_[512];
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_R_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int r_ = at_ / size_N_;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_R_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index r_ = at_ / size_N_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -685,7 +640,7 @@ kernel void kg_dd4f7221_linear_f32_join(
 	product_parts_2_[thread_] = product_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -714,60 +669,60 @@ kernel void kg_dd4f7221_linear_f16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[5120];
 	threadgroup half b_slices_[5120];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(x_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -776,19 +731,19 @@ kernel void kg_dd4f7221_linear_f16(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -799,20 +754,20 @@ kernel void kg_dd4f7221_linear_f16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
@@ -845,60 +800,60 @@ kernel void kg_dd4f7221_linear_f16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2560];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(x_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -907,19 +862,19 @@ kernel void kg_dd4f7221_linear_f16_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -930,20 +885,20 @@ kernel void kg_dd4f7221_linear_f16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
@@ -976,66 +931,66 @@ kernel void kg_dd4f7221_linear_f16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2560];
-	const int size_K_ = int(args.size_K_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int k_parts_ = int(group.z);
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index k_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(x_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -1044,19 +999,19 @@ kernel void kg_dd4f7221_linear_f16_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1067,20 +1022,20 @@ kernel void kg_dd4f7221_linear_f16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_3_ = k_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -1109,29 +1064,29 @@ kernel void kg_dd4f7221_linear_f16_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float product_parts_2_[512];
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_R_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int r_ = at_ / size_N_;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_R_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index r_ = at_ / size_N_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -1141,7 +1096,7 @@ kernel void kg_dd4f7221_linear_f16_join(
 	product_parts_2_[thread_] = product_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1170,60 +1125,60 @@ kernel void kg_dd4f7221_linear_bf16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[5120];
 	threadgroup bfloat b_slices_[5120];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(x_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -1232,19 +1187,19 @@ kernel void kg_dd4f7221_linear_bf16(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1255,20 +1210,20 @@ kernel void kg_dd4f7221_linear_bf16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
@@ -1301,60 +1256,60 @@ kernel void kg_dd4f7221_linear_bf16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2560];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(x_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -1363,19 +1318,19 @@ kernel void kg_dd4f7221_linear_bf16_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1386,20 +1341,20 @@ kernel void kg_dd4f7221_linear_bf16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
@@ -1432,66 +1387,66 @@ kernel void kg_dd4f7221_linear_bf16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2560];
-	const int size_K_ = int(args.size_K_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int k_parts_ = int(group.z);
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index k_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(x_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -1500,19 +1455,19 @@ kernel void kg_dd4f7221_linear_bf16_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1523,20 +1478,20 @@ kernel void kg_dd4f7221_linear_bf16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_3_ = k_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -1565,29 +1520,29 @@ kernel void kg_dd4f7221_linear_bf16_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float product_parts_2_[512];
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_R_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int r_ = at_ / size_N_;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_R_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index r_ = at_ / size_N_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -1597,7 +1552,7 @@ kernel void kg_dd4f7221_linear_bf16_join(
 	product_parts_2_[thread_] = product_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1620,117 +1575,116 @@ kernel void kg_dd4f7221_linear_grad_f32_1(
 		constant kg_dd4f7221_linear_grad_f32_1_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
 	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float d_x_reduced_ = sum_[i_ * 8 + j_];
-					d_x_[row_pos_ * size_K_ + column_pos_] = d_x_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_[row_pos_ * size_K_ + column_pos_] = d_x_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -1752,116 +1706,116 @@ kernel void kg_dd4f7221_linear_grad_f32_1_small(
 		constant kg_dd4f7221_linear_grad_f32_1_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float d_x_reduced_ = sum_[i_ * 4 + j_];
-					d_x_[row_pos_ * size_K_ + column_pos_] = d_x_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_[row_pos_ * size_K_ + column_pos_] = d_x_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -1884,123 +1838,123 @@ kernel void kg_dd4f7221_linear_grad_f32_1_parts(
 		constant kg_dd4f7221_linear_grad_f32_1_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int n_parts_ = int(group.z);
-	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_R_) {
-					const float d_x_reduced_ = sum_[i_ * 4 + j_];
-					d_x_reduced_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_x_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_reduced_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_x_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -2023,29 +1977,29 @@ kernel void kg_dd4f7221_linear_grad_f32_1_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_x_reduced_parts_2_[512];
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_R_ * size_K_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int r_ = at_ / size_K_;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_R_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index r_ = at_ / size_K_;
 	float d_x_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_x_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_x_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_x_reduced_run_2_ += d_x_reduced_parts_[(n_parts_ * size_R_ + r_) * size_K_ + k_];
 			}
 			d_x_reduced_run_ += d_x_reduced_run_2_;
@@ -2055,7 +2009,7 @@ kernel void kg_dd4f7221_linear_grad_f32_1_join(
 	d_x_reduced_parts_2_[thread_] = d_x_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_x_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_x_reduced_ += d_x_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -2078,117 +2032,119 @@ kernel void kg_dd4f7221_linear_grad_f32_2(
 		constant kg_dd4f7221_linear_grad_f32_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_y_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = x_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 8 + j_];
-					d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -2210,116 +2166,119 @@ kernel void kg_dd4f7221_linear_grad_f32_2_small(
 		constant kg_dd4f7221_linear_grad_f32_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_y_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = x_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -2342,123 +2301,126 @@ kernel void kg_dd4f7221_linear_grad_f32_2_parts(
 		constant kg_dd4f7221_linear_grad_f32_2_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_R_ = int(args.size_R_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(group.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_y_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = x_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_ = r_parts_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_ = r_parts_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_w_reduced_ = sum_[i_ * 4 + j_];
-					d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -2480,22 +2442,22 @@ kernel void kg_dd4f7221_linear_grad_f32_3(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + d_y_[at_2_ + n_];
@@ -2524,43 +2486,43 @@ kernel void kg_dd4f7221_linear_grad_f32_3_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -2573,8 +2535,8 @@ kernel void kg_dd4f7221_linear_grad_f32_3_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
 		}
@@ -2596,25 +2558,25 @@ kernel void kg_dd4f7221_linear_grad_f32_4(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_sums_ = int(args.size_R_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -2624,7 +2586,7 @@ kernel void kg_dd4f7221_linear_grad_f32_4(
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -2652,84 +2614,84 @@ kernel void kg_dd4f7221_linear_grad_f16_1(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[5120];
 	threadgroup half b_slices_[4352];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = half(float(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2740,19 +2702,19 @@ kernel void kg_dd4f7221_linear_grad_f16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_[row_pos_ * size_K_ + column_pos_] = half(d_x_reduced_);
@@ -2784,84 +2746,84 @@ kernel void kg_dd4f7221_linear_grad_f16_1_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = half(float(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2872,19 +2834,19 @@ kernel void kg_dd4f7221_linear_grad_f16_1_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_[row_pos_ * size_K_ + column_pos_] = half(d_x_reduced_);
@@ -2917,90 +2879,90 @@ kernel void kg_dd4f7221_linear_grad_f16_1_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2304];
-	const int size_N_ = int(args.size_N_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int n_parts_ = int(group.z);
-	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = half(float(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3011,20 +2973,20 @@ kernel void kg_dd4f7221_linear_grad_f16_1_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_reduced_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_x_reduced_;
@@ -3052,29 +3014,29 @@ kernel void kg_dd4f7221_linear_grad_f16_1_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_x_reduced_parts_2_[512];
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_R_ * size_K_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int r_ = at_ / size_K_;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_R_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index r_ = at_ / size_K_;
 	float d_x_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_x_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_x_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_x_reduced_run_2_ += d_x_reduced_parts_[(n_parts_ * size_R_ + r_) * size_K_ + k_];
 			}
 			d_x_reduced_run_ += d_x_reduced_run_2_;
@@ -3084,7 +3046,7 @@ kernel void kg_dd4f7221_linear_grad_f16_1_join(
 	d_x_reduced_parts_2_[thread_] = d_x_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_x_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_x_reduced_ += d_x_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -3112,87 +3074,87 @@ kernel void kg_dd4f7221_linear_grad_f16_2(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[4352];
 	threadgroup half b_slices_[4352];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = half(float(d_y_[at_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = half(float(x_[at_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3203,19 +3165,19 @@ kernel void kg_dd4f7221_linear_grad_f16_2(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_N_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_[row_pos_ * size_K_ + column_pos_] = half(d_w_reduced_);
@@ -3247,87 +3209,87 @@ kernel void kg_dd4f7221_linear_grad_f16_2_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2304];
 	threadgroup half b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = half(float(d_y_[at_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = half(float(x_[at_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3338,19 +3300,19 @@ kernel void kg_dd4f7221_linear_grad_f16_2_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_N_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_[row_pos_ * size_K_ + column_pos_] = half(d_w_reduced_);
@@ -3383,93 +3345,93 @@ kernel void kg_dd4f7221_linear_grad_f16_2_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2304];
 	threadgroup half b_slices_[2304];
-	const int size_R_ = int(args.size_R_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int r_parts_ = int(group.z);
-	const int part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = half(float(d_y_[at_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = half(float(x_[at_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3480,20 +3442,20 @@ kernel void kg_dd4f7221_linear_grad_f16_2_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_ = r_parts_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_ = r_parts_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_N_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
@@ -3520,22 +3482,22 @@ kernel void kg_dd4f7221_linear_grad_f16_3(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + float(d_y_[at_2_ + n_]);
@@ -3564,43 +3526,43 @@ kernel void kg_dd4f7221_linear_grad_f16_3_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -3613,8 +3575,8 @@ kernel void kg_dd4f7221_linear_grad_f16_3_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
@@ -3636,25 +3598,25 @@ kernel void kg_dd4f7221_linear_grad_f16_4(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_sums_ = int(args.size_R_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -3664,7 +3626,7 @@ kernel void kg_dd4f7221_linear_grad_f16_4(
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -3692,84 +3654,84 @@ kernel void kg_dd4f7221_linear_grad_bf16_1(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[5120];
 	threadgroup bfloat b_slices_[4352];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3780,19 +3742,19 @@ kernel void kg_dd4f7221_linear_grad_bf16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_x_reduced_);
@@ -3824,84 +3786,84 @@ kernel void kg_dd4f7221_linear_grad_bf16_1_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3912,19 +3874,19 @@ kernel void kg_dd4f7221_linear_grad_bf16_1_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_x_reduced_);
@@ -3957,90 +3919,90 @@ kernel void kg_dd4f7221_linear_grad_bf16_1_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2304];
-	const int size_N_ = int(args.size_N_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int n_parts_ = int(group.z);
-	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4051,20 +4013,20 @@ kernel void kg_dd4f7221_linear_grad_bf16_1_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_reduced_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_x_reduced_;
@@ -4092,29 +4054,29 @@ kernel void kg_dd4f7221_linear_grad_bf16_1_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_x_reduced_parts_2_[512];
-	const int size_R_ = int(args.size_R_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_R_ * size_K_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int r_ = at_ / size_K_;
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_R_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index r_ = at_ / size_K_;
 	float d_x_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_x_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_x_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_x_reduced_run_2_ += d_x_reduced_parts_[(n_parts_ * size_R_ + r_) * size_K_ + k_];
 			}
 			d_x_reduced_run_ += d_x_reduced_run_2_;
@@ -4124,7 +4086,7 @@ kernel void kg_dd4f7221_linear_grad_bf16_1_join(
 	d_x_reduced_parts_2_[thread_] = d_x_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_x_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_x_reduced_ += d_x_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -4152,87 +4114,87 @@ kernel void kg_dd4f7221_linear_grad_bf16_2(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[4352];
 	threadgroup bfloat b_slices_[4352];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(x_[at_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4243,19 +4205,19 @@ kernel void kg_dd4f7221_linear_grad_bf16_2(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_N_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
@@ -4287,87 +4249,87 @@ kernel void kg_dd4f7221_linear_grad_bf16_2_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2304];
 	threadgroup bfloat b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(x_[at_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4378,19 +4340,19 @@ kernel void kg_dd4f7221_linear_grad_bf16_2_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_N_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
@@ -4423,93 +4385,93 @@ kernel void kg_dd4f7221_linear_grad_bf16_2_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2304];
 	threadgroup bfloat b_slices_[2304];
-	const int size_R_ = int(args.size_R_);
-	const int size_R_parts_ = int(args.size_R_parts_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int r_parts_ = int(group.z);
-	const int part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(group.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(x_[at_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4520,20 +4482,20 @@ kernel void kg_dd4f7221_linear_grad_bf16_2_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_ = r_parts_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_ = r_parts_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_N_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
@@ -4560,22 +4522,22 @@ kernel void kg_dd4f7221_linear_grad_bf16_3(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_y_[at_2_ + n_]);
@@ -4604,43 +4566,43 @@ kernel void kg_dd4f7221_linear_grad_bf16_3_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -4653,8 +4615,8 @@ kernel void kg_dd4f7221_linear_grad_bf16_3_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
@@ -4676,25 +4638,25 @@ kernel void kg_dd4f7221_linear_grad_bf16_4(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_sums_ = int(args.size_R_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -4704,7 +4666,7 @@ kernel void kg_dd4f7221_linear_grad_bf16_4(
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {

@@ -12,6 +12,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x373afdfd73a2a215ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -137,27 +144,26 @@ inline void kg_fetch_bf16(thread float *to, device const ushort *from) {
 	}
 }
 
-// Reads four floats.
-inline void kg_get4(thread float *to, threadgroup const float *from) {
-	for (int i = 0; i < 4; ++i) {
-		to[i] = from[i];
-	}
+// Reads eight floats, or widens eight elements.
+inline void kg_fetch8_f32(thread float *to, device const float *from) {
+	kg_fetch_f32(to, from);
+	kg_fetch_f32(to + 4, from + 4);
 }
 
-// Writes four floats.
-inline void kg_put4(threadgroup float *to, thread const float *from) {
-	for (int i = 0; i < 4; ++i) {
-		to[i] = from[i];
-	}
+// The same of halfs.
+inline void kg_fetch8_f16(thread float *to, device const half *from) {
+	kg_fetch_f16(to, from);
+	kg_fetch_f16(to + 4, from + 4);
 }
 
-// Writes eight elements of two bytes.
-inline void kg_put8(threadgroup half *to, thread const half *from) {
-	for (int i = 0; i < 8; ++i) {
-		to[i] = from[i];
-	}
+// The same of bf16.
+inline void kg_fetch8_bf16(thread float *to, device const ushort *from) {
+	kg_fetch_bf16(to, from);
+	kg_fetch_bf16(to + 4, from + 4);
 }
-inline void kg_put8(threadgroup bfloat *to, thread const bfloat *from) {
+
+// Writes eight elements.
+template <class T> inline void kg_put8(threadgroup T *to, thread const T *from) {
 	for (int i = 0; i < 8; ++i) {
 		to[i] = from[i];
 	}
@@ -173,66 +179,46 @@ struct kg_block_bf16 {
 	simdgroup_bfloat8x8 m[4];
 };
 
-// A block of 16 by 16 sums.
-struct kg_sums {
+// The same for floats: a factor, or sums.
+struct kg_block_f32 {
 	simdgroup_float8x8 m[4];
 };
 
 // Sets the sums to zero.
-inline void kg_clear(thread kg_sums &sums) {
+inline void kg_clear(thread kg_block_f32 &sums) {
 	for (int i = 0; i < 4; ++i) {
 		sums.m[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
 	}
 }
 
 // A thread's element i. Of each matrix it has two, beside each other.
-inline float kg_cell(thread kg_sums &sums, int i) {
+inline float kg_cell(thread kg_block_f32 &sums, int i) {
 	return sums.m[i % 4 / 2 * 2 + i / 4].thread_elements()[i % 2];
 }
 
 // Reads a left factor of which each row is a line of the array.
-inline void kg_load_left(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
-	}
-}
-inline void kg_load_left(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+template <class B, class T> inline void kg_load_left(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
 	}
 }
 
 // Reads a left factor of which each column is one.
-inline void kg_load_left_across(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
-	}
-}
-inline void kg_load_left_across(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+template <class B, class T> inline void kg_load_left_across(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
 	}
 }
 
 // Reads a right factor of which each row is a line of the array.
-inline void kg_load_right(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
-	}
-}
-inline void kg_load_right(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+template <class B, class T> inline void kg_load_right(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
 	}
 }
 
 // Reads a right factor of which each column is one.
-inline void kg_load_right_across(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
-	}
-}
-inline void kg_load_right_across(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+template <class B, class T> inline void kg_load_right_across(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
 	}
@@ -240,16 +226,7 @@ inline void kg_load_right_across(thread kg_block_bf16 &to, threadgroup const bfl
 
 // Adds the product of two blocks. It is formed first, so that the rounding error of a
 // deep product is that of its blocks and of their number.
-inline void kg_multiply(thread kg_sums &sums, thread kg_block_f16 &a, thread kg_block_f16 &b) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
-		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2 + 1], b.m[i % 2 + 2], part);
-		sums.m[i].thread_elements()[0] += part.thread_elements()[0];
-		sums.m[i].thread_elements()[1] += part.thread_elements()[1];
-	}
-}
-inline void kg_multiply(thread kg_sums &sums, thread kg_block_bf16 &a, thread kg_block_bf16 &b) {
+template <class B> inline void kg_multiply(thread kg_block_f32 &sums, thread B &a, thread B &b) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
 		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
@@ -278,124 +255,123 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_f32(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_nn_f32_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_K_) {
-				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch8_f32(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					const float pre_2_ = product_ + bias_2_;
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
-					if (args.wanted_pre_ != 0) {
-						pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							const float pre_2_ = product_ + bias_2_;
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
+							if (args.wanted_pre_ != 0) {
+								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+							}
+						}
 					}
 				}
 			}
@@ -422,123 +398,123 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_f32_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_nn_f32_small_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_K_) {
-				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch8_f32(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					const float pre_2_ = product_ + bias_2_;
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
-					if (args.wanted_pre_ != 0) {
-						pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							const float pre_2_ = product_ + bias_2_;
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
+							if (args.wanted_pre_ != 0) {
+								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+							}
+						}
 					}
 				}
 			}
@@ -563,128 +539,128 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_f32_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_nn_f32_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_f32(a_next_, &a_[at_3_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_f32(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_3_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					const kg_index at_5_ = (at_4_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_5_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -712,32 +688,32 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_f32_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float product_parts_2_[512];
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int at_2_ = at_ / size_N_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index at_2_ = at_ / size_N_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -747,7 +723,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_f32_join(
 	product_parts_2_[thread_] = product_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -783,87 +759,87 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_f16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[5120];
 	threadgroup half b_slices_[4352];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(a_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = half(float(b_[at_4_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -874,20 +850,20 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_f16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
@@ -927,87 +903,87 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_f16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2304];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(a_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = half(float(b_[at_4_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1018,20 +994,20 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_f16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
@@ -1069,95 +1045,95 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_f16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(a_[at_3_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					const kg_index at_5_ = (at_4_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = half(float(b_[at_5_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1168,20 +1144,20 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_f16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -1214,32 +1190,32 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_f16_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float product_parts_2_[512];
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int at_2_ = at_ / size_N_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index at_2_ = at_ / size_N_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -1249,7 +1225,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_f16_join(
 	product_parts_2_[thread_] = product_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1285,87 +1261,87 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[5120];
 	threadgroup bfloat b_slices_[4352];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1376,20 +1352,20 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
@@ -1429,87 +1405,87 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2304];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1520,20 +1496,20 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
@@ -1571,95 +1547,95 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_3_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					const kg_index at_5_ = (at_4_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_5_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1670,20 +1646,20 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -1716,32 +1692,32 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float product_parts_2_[512];
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int at_2_ = at_ / size_N_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index at_2_ = at_ / size_N_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -1751,7 +1727,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16_join(
 	product_parts_2_[thread_] = product_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1782,67 +1758,67 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f32(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_nt_f32_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
+	threadgroup float b_slices_[2560];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_K_) {
-				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch8_f32(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -1851,55 +1827,51 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f32(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					const float pre_2_ = product_ + bias_2_;
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
-					if (args.wanted_pre_ != 0) {
-						pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							const float pre_2_ = product_ + bias_2_;
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
+							if (args.wanted_pre_ != 0) {
+								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+							}
+						}
 					}
 				}
 			}
@@ -1926,67 +1898,67 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f32_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_nt_f32_small_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_K_) {
-				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch8_f32(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -1995,54 +1967,51 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f32_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					const float pre_2_ = product_ + bias_2_;
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
-					if (args.wanted_pre_ != 0) {
-						pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							const float pre_2_ = product_ + bias_2_;
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
+							if (args.wanted_pre_ != 0) {
+								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+							}
+						}
 					}
 				}
 			}
@@ -2067,75 +2036,75 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f32_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_nt_f32_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_N_;
-	const int at_5_ = (at_4_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_N_;
+	const kg_index at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_f32(a_next_, &a_[at_3_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_f32(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_3_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_f32(b_next_, &b_[at_5_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_f32(b_next_, &b_[at_5_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_5_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2144,51 +2113,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f32_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -2219,63 +2185,63 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[5120];
 	threadgroup half b_slices_[5120];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(a_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(b_[at_4_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -2284,19 +2250,19 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f16(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2307,20 +2273,20 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
@@ -2360,63 +2326,63 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2560];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(a_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(b_[at_4_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -2425,19 +2391,19 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f16_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2448,20 +2414,20 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
@@ -2499,71 +2465,71 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2560];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_N_;
-	const int at_5_ = (at_4_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_N_;
+	const kg_index at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(a_[at_3_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_f16(b_next_, &b_[at_5_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(b_[at_5_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -2572,19 +2538,19 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f16_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2595,20 +2561,20 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -2644,63 +2610,63 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[5120];
 	threadgroup bfloat b_slices_[5120];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -2709,19 +2675,19 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2732,20 +2698,20 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
@@ -2785,63 +2751,63 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2560];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -2850,19 +2816,19 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2873,20 +2839,20 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
@@ -2924,71 +2890,71 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2560];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_N_;
-	const int at_5_ = (at_4_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_N_;
+	const kg_index at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_3_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_bf16(b_next_, &b_[at_5_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_5_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -2997,19 +2963,19 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3020,20 +2986,20 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -3064,124 +3030,126 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_f32(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_tn_f32_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
-				if (a_pos_ + 4 <= size_M_) {
-					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch8_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					const float pre_2_ = product_ + bias_2_;
-					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
-					if (args.wanted_pre_ != 0) {
-						pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							const float pre_2_ = product_ + bias_2_;
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
+							if (args.wanted_pre_ != 0) {
+								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+							}
+						}
 					}
 				}
 			}
@@ -3208,123 +3176,126 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_f32_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_tn_f32_small_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
-				if (a_pos_ + 4 <= size_M_) {
-					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch8_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					const float pre_2_ = product_ + bias_2_;
-					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
-					if (args.wanted_pre_ != 0) {
-						pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							const float pre_2_ = product_ + bias_2_;
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
+							if (args.wanted_pre_ != 0) {
+								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+							}
+						}
 					}
 				}
 			}
@@ -3349,127 +3320,130 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_f32_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_tn_f32_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_M_) {
-					kg_fetch_f32(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch8_f32(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_3_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_3_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					const kg_index at_3_ = (at_2_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_3_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -3500,89 +3474,89 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_f16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[4352];
 	threadgroup half b_slices_[4352];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = half(float(a_[at_2_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = half(float(b_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3593,21 +3567,21 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_f16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
@@ -3647,89 +3621,89 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_f16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2304];
 	threadgroup half b_slices_[2304];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = half(float(a_[at_2_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = half(float(b_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3740,21 +3714,21 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_f16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
@@ -3792,97 +3766,97 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_f16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2304];
 	threadgroup half b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_3_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = half(float(a_[at_3_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					const kg_index at_3_ = (at_2_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = half(float(b_[at_3_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3893,20 +3867,20 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_f16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -3942,89 +3916,89 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[4352];
 	threadgroup bfloat b_slices_[4352];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_2_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4035,21 +4009,21 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
@@ -4089,89 +4063,89 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2304];
 	threadgroup bfloat b_slices_[2304];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_2_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4182,21 +4156,21 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
@@ -4234,97 +4208,97 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2304];
 	threadgroup bfloat b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_3_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_3_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					const kg_index at_3_ = (at_2_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_3_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4335,20 +4309,20 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -4379,70 +4353,70 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f32(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_tt_f32_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	threadgroup float b_slices_[2560];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
-				if (a_pos_ + 4 <= size_M_) {
-					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch8_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f32(b_next_, &b_[at_3_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f32(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -4451,53 +4425,52 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f32(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					const float pre_2_ = product_ + bias_2_;
-					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
-					if (args.wanted_pre_ != 0) {
-						pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							const float pre_2_ = product_ + bias_2_;
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
+							if (args.wanted_pre_ != 0) {
+								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+							}
+						}
 					}
 				}
 			}
@@ -4524,70 +4497,70 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f32_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_tt_f32_small_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
-				if (a_pos_ + 4 <= size_M_) {
-					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch8_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f32(b_next_, &b_[at_3_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f32(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -4596,52 +4569,52 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f32_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					const float pre_2_ = product_ + bias_2_;
-					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
-					if (args.wanted_pre_ != 0) {
-						pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							const float pre_2_ = product_ + bias_2_;
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
+							if (args.wanted_pre_ != 0) {
+								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+							}
+						}
 					}
 				}
 			}
@@ -4666,78 +4639,78 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f32_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_tt_f32_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_M_) {
-					kg_fetch_f32(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch8_f32(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_5_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_5_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -4746,48 +4719,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f32_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -4818,66 +4791,66 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[4352];
 	threadgroup half b_slices_[5120];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = half(float(a_[at_4_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(b_[at_3_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -4886,19 +4859,19 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f16(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4909,21 +4882,21 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
@@ -4963,66 +4936,66 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2304];
 	threadgroup half b_slices_[2560];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = half(float(a_[at_4_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(b_[at_3_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -5031,19 +5004,19 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f16_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5054,21 +5027,21 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
@@ -5106,74 +5079,74 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2304];
 	threadgroup half b_slices_[2560];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_5_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = half(float(a_[at_5_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(b_[at_4_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -5182,19 +5155,19 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f16_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5205,20 +5178,20 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -5254,66 +5227,66 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[4352];
 	threadgroup bfloat b_slices_[5120];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_4_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_3_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -5322,19 +5295,19 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5345,21 +5318,21 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
@@ -5399,66 +5372,66 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2304];
 	threadgroup bfloat b_slices_[2560];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_4_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_3_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -5467,19 +5440,19 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5490,21 +5463,21 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
@@ -5542,74 +5515,74 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2304];
 	threadgroup bfloat b_slices_[2560];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_5_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_5_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -5618,19 +5591,19 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5641,20 +5614,20 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -5682,31 +5655,31 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float t_ = 0.70710677f * pre_2_;
 			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float t_ = 0.70710677f * pre_2_;
@@ -5731,23 +5704,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
 	float pre_run_[4];
 	float d_c_run_[4];
 	float d_pre_out_[4];
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(pre_run_, pre_ + at_);
 			kg_load_f32x4(d_c_run_, d_c_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float pre_2_ = pre_run_[v_];
 				const float d_c_2_ = d_c_run_[v_];
 				const float t_ = 0.70710677f * pre_2_;
@@ -5756,11 +5729,11 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide(
 			kg_store_f32x4(d_pre_ + at_, d_pre_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float t_ = 0.70710677f * pre_2_;
@@ -5784,67 +5757,67 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
+	threadgroup float b_slices_[2560];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -5853,51 +5826,47 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 8 + j_];
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -5919,67 +5888,67 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -5988,50 +5957,47 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -6055,32 +6021,32 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_a_reduced_parts_2_[512];
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_Z_ * size_M_ * size_K_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int at_2_ = at_ / size_K_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index at_2_ = at_ / size_K_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_a_reduced_run_2_ += d_a_reduced_parts_[((n_parts_ * size_Z_ + z_) * size_M_ + m_) * size_K_ + k_];
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -6090,7 +6056,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2_join(
 	d_a_reduced_parts_2_[thread_] = d_a_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -6113,120 +6079,122 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = a_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_pre_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_pre_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_pre_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_b_reduced_ = sum_[i_ * 8 + j_];
-					d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -6248,119 +6216,122 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = a_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_pre_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_pre_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_pre_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -6383,26 +6354,26 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + d_pre_[at_2_ + n_];
@@ -6432,47 +6403,47 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
 	float d_bias_reduced_block_sums_[8];
 	float d_pre_run_[4];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_pre_run_, d_pre_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_pre_2_ = d_pre_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_pre_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_pre_run_, d_pre_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_pre_2_ = d_pre_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_pre_2_;
@@ -6485,8 +6456,8 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
 		}
@@ -6508,25 +6479,25 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_sums_ = int(args.size_Z_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_Z_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_Z_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_Z_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_Z_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
+			for (kg_index z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[z_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -6536,7 +6507,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5(
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -6560,31 +6531,31 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = float(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
 			const float t_ = 0.70710677f * pre_2_;
 			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = float(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
 			const float t_ = 0.70710677f * pre_2_;
@@ -6609,23 +6580,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
 	float pre_run_[8];
 	float d_c_run_[8];
 	float d_pre_out_[8];
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(pre_run_, pre_ + at_);
 			kg_load_f16x8(d_c_run_, d_c_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float pre_2_ = pre_run_[v_];
 				const float d_c_2_ = d_c_run_[v_];
 				const float t_ = 0.70710677f * pre_2_;
@@ -6634,11 +6605,11 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide(
 			kg_store_f32x8(d_pre_ + at_, d_pre_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = float(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
 			const float t_ = 0.70710677f * pre_2_;
@@ -6662,67 +6633,67 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
+	threadgroup float b_slices_[2560];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = float(b_[at_4_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -6731,51 +6702,47 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 8 + j_];
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = half(d_a_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = half(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -6797,67 +6764,67 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = float(b_[at_4_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -6866,50 +6833,47 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = half(d_a_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = half(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -6933,75 +6897,75 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int n_parts_ = at_ / size_Z_;
-	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index n_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_N_;
-	const int at_4_ = z_ * size_K_;
-	const int at_5_ = (at_4_ + b_pos_) * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_N_;
+	const kg_index at_4_ = z_ * size_K_;
+	const kg_index at_5_ = (at_4_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_f32(a_next_, &d_pre_[at_3_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_f32(a_next_, &d_pre_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_pre_[at_3_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_f16(b_next_, &b_[at_5_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_f16(b_next_, &b_[at_5_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = float(b_[at_5_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -7010,51 +6974,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_6_ = (n_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_6_ = (n_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_reduced_parts_[(at_6_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_reduced_parts_[(at_6_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -7078,32 +7039,32 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_a_reduced_parts_2_[512];
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_Z_ * size_M_ * size_K_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int at_2_ = at_ / size_K_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index at_2_ = at_ / size_K_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_a_reduced_run_2_ += d_a_reduced_parts_[((n_parts_ * size_Z_ + z_) * size_M_ + m_) * size_K_ + k_];
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -7113,7 +7074,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2_join(
 	d_a_reduced_parts_2_[thread_] = d_a_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -7136,120 +7097,122 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_f16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = float(a_[at_2_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_pre_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_pre_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_pre_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_b_reduced_ = sum_[i_ * 8 + j_];
-					d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(d_b_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -7271,119 +7234,122 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_f16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = float(a_[at_2_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_pre_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_pre_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_pre_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(d_b_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -7407,127 +7373,130 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_parts_ = int(args.size_M_parts_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int m_parts_ = at_ / size_Z_;
-	const int part_ = ((size_M_ + 7) / 8 + (size_M_parts_ - 1)) / size_M_parts_ * 8;
-	const int begin_ = m_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_M_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_parts_ = kg_index(args.size_M_parts_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index m_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_M_ + 15) / 16 + (size_M_parts_ - 1)) / size_M_parts_ * 16;
+	const kg_index begin_ = m_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_M_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_f16(a_next_, &a_[(at_2_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_f16(a_next_, &a_[(at_2_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_) * size_K_;
+					const kg_index at_3_ = (at_2_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = float(a_[at_3_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_pre_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_pre_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					const kg_index at_3_ = (at_2_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_pre_[at_3_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = (m_parts_ * size_Z_ + z_) * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = (m_parts_ * size_Z_ + z_) * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_reduced_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_reduced_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -7549,25 +7518,25 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_sums_ = int(args.size_Z_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_Z_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_Z_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_Z_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_Z_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
+			for (kg_index z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[z_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -7577,7 +7546,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5(
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -7601,31 +7570,31 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
 			const float t_ = 0.70710677f * pre_2_;
 			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
 			const float t_ = 0.70710677f * pre_2_;
@@ -7650,23 +7619,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
 	float pre_run_[8];
 	float d_c_run_[8];
 	float d_pre_out_[8];
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(pre_run_, pre_ + at_);
 			kg_load_bf16x8(d_c_run_, d_c_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float pre_2_ = pre_run_[v_];
 				const float d_c_2_ = d_c_run_[v_];
 				const float t_ = 0.70710677f * pre_2_;
@@ -7675,11 +7644,11 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide(
 			kg_store_f32x8(d_pre_ + at_, d_pre_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
 			const float t_ = 0.70710677f * pre_2_;
@@ -7703,67 +7672,67 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
+	threadgroup float b_slices_[2560];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(b_[at_4_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -7772,51 +7741,47 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 8 + j_];
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -7838,67 +7803,67 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(b_[at_4_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -7907,50 +7872,47 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -7974,75 +7936,75 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int n_parts_ = at_ / size_Z_;
-	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index n_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_N_;
-	const int at_4_ = z_ * size_K_;
-	const int at_5_ = (at_4_ + b_pos_) * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_N_;
+	const kg_index at_4_ = z_ * size_K_;
+	const kg_index at_5_ = (at_4_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_f32(a_next_, &d_pre_[at_3_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_f32(a_next_, &d_pre_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_pre_[at_3_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_bf16(b_next_, &b_[at_5_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_bf16(b_next_, &b_[at_5_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(b_[at_5_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -8051,51 +8013,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_6_ = (n_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_6_ = (n_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_reduced_parts_[(at_6_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_reduced_parts_[(at_6_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -8119,32 +8078,32 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_a_reduced_parts_2_[512];
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_Z_ * size_M_ * size_K_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int at_2_ = at_ / size_K_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index at_2_ = at_ / size_K_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_a_reduced_run_2_ += d_a_reduced_parts_[((n_parts_ * size_Z_ + z_) * size_M_ + m_) * size_K_ + k_];
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -8154,7 +8113,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2_join(
 	d_a_reduced_parts_2_[thread_] = d_a_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -8177,120 +8136,122 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_bf16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = kg_from_bf16(a_[at_2_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_pre_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_pre_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_pre_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_b_reduced_ = sum_[i_ * 8 + j_];
-					d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -8312,119 +8273,122 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_bf16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = kg_from_bf16(a_[at_2_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_pre_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_pre_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_pre_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -8448,127 +8412,130 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_parts_ = int(args.size_M_parts_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int m_parts_ = at_ / size_Z_;
-	const int part_ = ((size_M_ + 7) / 8 + (size_M_parts_ - 1)) / size_M_parts_ * 8;
-	const int begin_ = m_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_M_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_parts_ = kg_index(args.size_M_parts_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index m_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_M_ + 15) / 16 + (size_M_parts_ - 1)) / size_M_parts_ * 16;
+	const kg_index begin_ = m_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_M_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_bf16(a_next_, &a_[(at_2_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_bf16(a_next_, &a_[(at_2_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_) * size_K_;
+					const kg_index at_3_ = (at_2_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = kg_from_bf16(a_[at_3_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_pre_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_pre_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					const kg_index at_3_ = (at_2_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_pre_[at_3_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = (m_parts_ * size_Z_ + z_) * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = (m_parts_ * size_Z_ + z_) * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_reduced_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_reduced_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -8590,25 +8557,25 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_sums_ = int(args.size_Z_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_Z_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_Z_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_Z_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_Z_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
+			for (kg_index z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[z_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -8618,7 +8585,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5(
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -8641,120 +8608,119 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
 	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = b_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 8 + j_];
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -8776,119 +8742,119 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = b_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -8910,120 +8876,119 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
 	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = float(b_[at_4_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 8 + j_];
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = half(d_a_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = half(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -9045,119 +9010,119 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = float(b_[at_4_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = half(d_a_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = half(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -9181,128 +9146,128 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int n_parts_ = at_ / size_Z_;
-	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index n_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_N_;
-	const int at_4_ = z_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_N_;
+	const kg_index at_4_ = z_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_f32(a_next_, &d_pre_[at_3_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_f32(a_next_, &d_pre_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_pre_[at_3_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f16(b_next_, &b_[(at_4_ + k_pos_2_) * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f16(b_next_, &b_[(at_4_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_5_ = (at_4_ + k_pos_2_) * size_K_;
+					const kg_index at_5_ = (at_4_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = float(b_[at_5_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_5_ = (n_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (n_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_reduced_parts_[(at_5_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_reduced_parts_[(at_5_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -9324,120 +9289,122 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_pre_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f16(b_next_, &a_[(at_ + k_pos_2_) * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f16(b_next_, &a_[(at_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = float(a_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = z_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_b_reduced_ = sum_[i_ * 8 + j_];
-					d_b_[(at_2_ + row_pos_) * size_K_ + column_pos_] = half(d_b_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_2_ + row_pos_) * size_K_ + column_pos_] = half(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -9459,119 +9426,122 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_pre_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f16(b_next_, &a_[(at_ + k_pos_2_) * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f16(b_next_, &a_[(at_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = float(a_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = z_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_[(at_2_ + row_pos_) * size_K_ + column_pos_] = half(d_b_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_2_ + row_pos_) * size_K_ + column_pos_] = half(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -9595,127 +9565,130 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_parts_ = int(args.size_M_parts_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int m_parts_ = at_ / size_Z_;
-	const int part_ = ((size_M_ + 7) / 8 + (size_M_parts_ - 1)) / size_M_parts_ * 8;
-	const int begin_ = m_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_M_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_parts_ = kg_index(args.size_M_parts_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index m_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_M_ + 15) / 16 + (size_M_parts_ - 1)) / size_M_parts_ * 16;
+	const kg_index begin_ = m_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_M_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_pre_[(at_2_ + k_pos_) * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_pre_[(at_2_ + k_pos_) * size_N_ + a_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_) * size_N_;
+					const kg_index at_3_ = (at_2_ + k_pos_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_pre_[at_3_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f16(b_next_, &a_[(at_2_ + k_pos_2_) * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f16(b_next_, &a_[(at_2_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_2_) * size_K_;
+					const kg_index at_3_ = (at_2_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = float(a_[at_3_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = (m_parts_ * size_Z_ + z_) * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = (m_parts_ * size_Z_ + z_) * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_reduced_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_b_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_reduced_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_b_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -9737,120 +9710,119 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
 	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = kg_from_bf16(b_[at_4_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 8 + j_];
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -9872,119 +9844,119 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = kg_from_bf16(b_[at_4_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -10008,128 +9980,128 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int n_parts_ = at_ / size_Z_;
-	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index n_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_N_;
-	const int at_4_ = z_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_N_;
+	const kg_index at_4_ = z_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_f32(a_next_, &d_pre_[at_3_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_f32(a_next_, &d_pre_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_pre_[at_3_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_bf16(b_next_, &b_[(at_4_ + k_pos_2_) * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_bf16(b_next_, &b_[(at_4_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_5_ = (at_4_ + k_pos_2_) * size_K_;
+					const kg_index at_5_ = (at_4_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = kg_from_bf16(b_[at_5_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_5_ = (n_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (n_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_reduced_parts_[(at_5_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_reduced_parts_[(at_5_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -10151,120 +10123,122 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_pre_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_bf16(b_next_, &a_[(at_ + k_pos_2_) * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_bf16(b_next_, &a_[(at_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = kg_from_bf16(a_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = z_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_b_reduced_ = sum_[i_ * 8 + j_];
-					d_b_[(at_2_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_2_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -10286,119 +10260,122 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_pre_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_bf16(b_next_, &a_[(at_ + k_pos_2_) * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_bf16(b_next_, &a_[(at_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = kg_from_bf16(a_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = z_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_[(at_2_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_2_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -10422,127 +10399,130 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_parts_ = int(args.size_M_parts_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int m_parts_ = at_ / size_Z_;
-	const int part_ = ((size_M_ + 7) / 8 + (size_M_parts_ - 1)) / size_M_parts_ * 8;
-	const int begin_ = m_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_M_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_parts_ = kg_index(args.size_M_parts_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index m_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_M_ + 15) / 16 + (size_M_parts_ - 1)) / size_M_parts_ * 16;
+	const kg_index begin_ = m_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_M_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_pre_[(at_2_ + k_pos_) * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_pre_[(at_2_ + k_pos_) * size_N_ + a_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_) * size_N_;
+					const kg_index at_3_ = (at_2_ + k_pos_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_pre_[at_3_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_bf16(b_next_, &a_[(at_2_ + k_pos_2_) * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_bf16(b_next_, &a_[(at_2_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_2_) * size_K_;
+					const kg_index at_3_ = (at_2_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = kg_from_bf16(a_[at_3_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = (m_parts_ * size_Z_ + z_) * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = (m_parts_ * size_Z_ + z_) * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_reduced_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_b_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_reduced_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_b_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -10564,67 +10544,67 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
+	threadgroup float b_slices_[2560];
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_K_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_M_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_K_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_M_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f16(a_next_, &b_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f16(a_next_, &b_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = float(b_[at_2_ + k_pos_2_]);
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &d_pre_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &d_pre_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_pre_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -10633,51 +10613,47 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_M_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_a_reduced_ = sum_[i_ * 8 + j_];
-					d_a_[(at_ + row_pos_) * size_M_ + column_pos_] = half(d_a_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_M_ + column_pos_] = half(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -10699,67 +10675,67 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_K_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_M_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_K_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_M_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f16(a_next_, &b_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f16(a_next_, &b_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = float(b_[at_2_ + k_pos_2_]);
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &d_pre_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &d_pre_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_pre_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -10768,50 +10744,47 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_M_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_[(at_ + row_pos_) * size_M_ + column_pos_] = half(d_a_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_M_ + column_pos_] = half(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -10835,75 +10808,75 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int n_parts_ = at_ / size_Z_;
-	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index n_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_K_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = (at_2_ + a_pos_) * size_N_;
-	const int at_4_ = z_ * size_M_;
-	const int at_5_ = (at_4_ + b_pos_) * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_K_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_N_;
+	const kg_index at_4_ = z_ * size_M_;
+	const kg_index at_5_ = (at_4_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_f16(a_next_, &b_[at_3_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_f16(a_next_, &b_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = float(b_[at_3_ + k_pos_2_]);
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_f32(b_next_, &d_pre_[at_5_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_f32(b_next_, &d_pre_[at_5_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_pre_[at_5_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -10912,51 +10885,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_6_ = (n_parts_ * size_Z_ + z_) * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_6_ = (n_parts_ * size_Z_ + z_) * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_M_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_reduced_parts_[(at_6_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_reduced_parts_[(at_6_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -10978,120 +10948,119 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_K_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	const int at_2_ = (at_ + a_pos_) * size_M_;
-	const int at_3_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_K_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_M_;
+	const kg_index at_3_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_M_) {
-				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_M_) {
+				kg_fetch8_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_M_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = float(a_[at_2_ + k_pos_2_]);
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_pre_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_pre_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_pre_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_b_reduced_ = sum_[i_ * 8 + j_];
-					d_b_[(at_ + row_pos_) * size_N_ + column_pos_] = half(d_b_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_ + row_pos_) * size_N_ + column_pos_] = half(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -11113,119 +11082,119 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_K_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	const int at_2_ = (at_ + a_pos_) * size_M_;
-	const int at_3_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_K_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_M_;
+	const kg_index at_3_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_M_) {
-				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_M_) {
+				kg_fetch8_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_M_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = float(a_[at_2_ + k_pos_2_]);
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_pre_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_pre_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_pre_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_[(at_ + row_pos_) * size_N_ + column_pos_] = half(d_b_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_ + row_pos_) * size_N_ + column_pos_] = half(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -11249,128 +11218,128 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_parts_ = int(args.size_M_parts_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int m_parts_ = at_ / size_Z_;
-	const int part_ = ((size_M_ + 7) / 8 + (size_M_parts_ - 1)) / size_M_parts_ * 8;
-	const int begin_ = m_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_M_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_parts_ = kg_index(args.size_M_parts_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index m_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_M_ + 15) / 16 + (size_M_parts_ - 1)) / size_M_parts_ * 16;
+	const kg_index begin_ = m_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_M_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_K_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = (at_2_ + a_pos_) * size_M_;
-	const int at_4_ = z_ * size_M_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_K_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_M_;
+	const kg_index at_4_ = z_ * size_M_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_f16(a_next_, &a_[at_3_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_f16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = float(a_[at_3_ + k_pos_2_]);
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_pre_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_pre_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					const kg_index at_5_ = (at_4_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_pre_[at_5_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_5_ = (m_parts_ * size_Z_ + z_) * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (m_parts_ * size_Z_ + z_) * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_reduced_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_reduced_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -11392,67 +11361,67 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
+	threadgroup float b_slices_[2560];
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_K_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_M_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_K_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_M_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_bf16(a_next_, &b_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_bf16(a_next_, &b_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = kg_from_bf16(b_[at_2_ + k_pos_2_]);
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &d_pre_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &d_pre_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_pre_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -11461,51 +11430,47 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_M_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_a_reduced_ = sum_[i_ * 8 + j_];
-					d_a_[(at_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -11527,67 +11492,67 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_K_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_M_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_K_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_M_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_bf16(a_next_, &b_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_bf16(a_next_, &b_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = kg_from_bf16(b_[at_2_ + k_pos_2_]);
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &d_pre_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &d_pre_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_pre_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -11596,50 +11561,47 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_M_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_[(at_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -11663,75 +11625,75 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int n_parts_ = at_ / size_Z_;
-	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index n_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_K_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = (at_2_ + a_pos_) * size_N_;
-	const int at_4_ = z_ * size_M_;
-	const int at_5_ = (at_4_ + b_pos_) * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_K_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_N_;
+	const kg_index at_4_ = z_ * size_M_;
+	const kg_index at_5_ = (at_4_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_bf16(a_next_, &b_[at_3_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_bf16(a_next_, &b_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = kg_from_bf16(b_[at_3_ + k_pos_2_]);
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_f32(b_next_, &d_pre_[at_5_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_f32(b_next_, &d_pre_[at_5_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_pre_[at_5_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -11740,51 +11702,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_6_ = (n_parts_ * size_Z_ + z_) * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_6_ = (n_parts_ * size_Z_ + z_) * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_M_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_reduced_parts_[(at_6_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_reduced_parts_[(at_6_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -11806,120 +11765,119 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_K_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	const int at_2_ = (at_ + a_pos_) * size_M_;
-	const int at_3_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_K_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_M_;
+	const kg_index at_3_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_M_) {
-				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_M_) {
+				kg_fetch8_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_M_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = kg_from_bf16(a_[at_2_ + k_pos_2_]);
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_pre_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_pre_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_pre_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_b_reduced_ = sum_[i_ * 8 + j_];
-					d_b_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -11941,119 +11899,119 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_K_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	const int at_2_ = (at_ + a_pos_) * size_M_;
-	const int at_3_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_K_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_M_;
+	const kg_index at_3_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_M_) {
-				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_M_) {
+				kg_fetch8_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_M_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = kg_from_bf16(a_[at_2_ + k_pos_2_]);
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_pre_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_pre_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_pre_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -12077,128 +12035,128 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_parts_ = int(args.size_M_parts_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int m_parts_ = at_ / size_Z_;
-	const int part_ = ((size_M_ + 7) / 8 + (size_M_parts_ - 1)) / size_M_parts_ * 8;
-	const int begin_ = m_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_M_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_parts_ = kg_index(args.size_M_parts_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index m_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_M_ + 15) / 16 + (size_M_parts_ - 1)) / size_M_parts_ * 16;
+	const kg_index begin_ = m_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_M_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_K_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = (at_2_ + a_pos_) * size_M_;
-	const int at_4_ = z_ * size_M_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_K_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_M_;
+	const kg_index at_4_ = z_ * size_M_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_bf16(a_next_, &a_[at_3_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_bf16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = kg_from_bf16(a_[at_3_ + k_pos_2_]);
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_pre_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_pre_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					const kg_index at_5_ = (at_4_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_pre_[at_5_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_5_ = (m_parts_ * size_Z_ + z_) * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (m_parts_ * size_Z_ + z_) * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_reduced_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_reduced_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -12220,70 +12178,70 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	threadgroup float b_slices_[2560];
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = b_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &d_pre_[at_3_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &d_pre_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_pre_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -12292,49 +12250,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_M_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_a_reduced_ = sum_[i_ * 8 + j_];
-					d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -12356,70 +12313,70 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	threadgroup float b_slices_[1280];
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = b_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &d_pre_[at_3_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &d_pre_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_pre_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -12428,48 +12385,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_M_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -12491,70 +12448,70 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	threadgroup float b_slices_[2560];
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_f16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_f16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = float(b_[at_4_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &d_pre_[at_3_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &d_pre_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_pre_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -12563,49 +12520,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_M_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_a_reduced_ = sum_[i_ * 8 + j_];
-					d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = half(d_a_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = half(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -12627,70 +12583,70 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	threadgroup float b_slices_[1280];
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_f16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_f16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = float(b_[at_4_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &d_pre_[at_3_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &d_pre_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_pre_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -12699,48 +12655,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_M_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = half(d_a_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = half(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -12764,78 +12720,78 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int n_parts_ = at_ / size_Z_;
-	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index n_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = z_ * size_M_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = z_ * size_M_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_f16(a_next_, &b_[(at_2_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_f16(a_next_, &b_[(at_2_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_5_ = (at_2_ + k_pos_) * size_K_;
+					const kg_index at_5_ = (at_2_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = float(b_[at_5_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_f32(b_next_, &d_pre_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_f32(b_next_, &d_pre_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_pre_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -12844,48 +12800,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_5_ = (n_parts_ * size_Z_ + z_) * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (n_parts_ * size_Z_ + z_) * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_M_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_reduced_parts_[(at_5_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_reduced_parts_[(at_5_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -12907,70 +12863,70 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	threadgroup float b_slices_[2560];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = (at_2_ + b_pos_) * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_N_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_pre_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_M_) {
-				kg_fetch_f16(b_next_, &a_[at_3_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_M_) {
+				kg_fetch8_f16(b_next_, &a_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_M_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = float(a_[at_3_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -12979,49 +12935,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_4_ = z_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_b_reduced_ = sum_[i_ * 8 + j_];
-					d_b_[(at_4_ + row_pos_) * size_K_ + column_pos_] = half(d_b_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_4_ + row_pos_) * size_K_ + column_pos_] = half(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -13043,70 +12998,70 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = (at_2_ + b_pos_) * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_N_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_pre_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_M_) {
-				kg_fetch_f16(b_next_, &a_[at_3_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_M_) {
+				kg_fetch8_f16(b_next_, &a_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_M_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = float(a_[at_3_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -13115,48 +13070,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_4_ = z_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_[(at_4_ + row_pos_) * size_K_ + column_pos_] = half(d_b_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_4_ + row_pos_) * size_K_ + column_pos_] = half(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -13180,78 +13135,78 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_parts_ = int(args.size_M_parts_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int m_parts_ = at_ / size_Z_;
-	const int part_ = ((size_M_ + 7) / 8 + (size_M_parts_ - 1)) / size_M_parts_ * 8;
-	const int begin_ = m_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_M_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	threadgroup float b_slices_[1280];
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_parts_ = kg_index(args.size_M_parts_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index m_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_M_ + 15) / 16 + (size_M_parts_ - 1)) / size_M_parts_ * 16;
+	const kg_index begin_ = m_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_M_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_M_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_M_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_pre_[(at_2_ + k_pos_) * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_pre_[(at_2_ + k_pos_) * size_N_ + a_pos_]);
 				} else {
-					const int at_5_ = (at_2_ + k_pos_) * size_N_;
+					const kg_index at_5_ = (at_2_ + k_pos_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_pre_[at_5_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_f16(b_next_, &a_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_f16(b_next_, &a_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = float(a_[at_4_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -13260,48 +13215,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_5_ = (m_parts_ * size_Z_ + z_) * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (m_parts_ * size_Z_ + z_) * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_reduced_parts_[(at_5_ + row_pos_) * size_K_ + column_pos_] = d_b_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_reduced_parts_[(at_5_ + row_pos_) * size_K_ + column_pos_] = d_b_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -13323,70 +13278,70 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	threadgroup float b_slices_[2560];
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_bf16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_bf16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = kg_from_bf16(b_[at_4_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &d_pre_[at_3_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &d_pre_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_pre_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -13395,49 +13350,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_M_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_a_reduced_ = sum_[i_ * 8 + j_];
-					d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -13459,70 +13413,70 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	threadgroup float b_slices_[1280];
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_bf16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_bf16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = kg_from_bf16(b_[at_4_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &d_pre_[at_3_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &d_pre_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_pre_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -13531,48 +13485,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_M_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -13596,78 +13550,78 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int n_parts_ = at_ / size_Z_;
-	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index n_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = z_ * size_M_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = z_ * size_M_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_bf16(a_next_, &b_[(at_2_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_bf16(a_next_, &b_[(at_2_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_5_ = (at_2_ + k_pos_) * size_K_;
+					const kg_index at_5_ = (at_2_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = kg_from_bf16(b_[at_5_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_f32(b_next_, &d_pre_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_f32(b_next_, &d_pre_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_pre_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -13676,48 +13630,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_5_ = (n_parts_ * size_Z_ + z_) * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (n_parts_ * size_Z_ + z_) * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_M_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_reduced_parts_[(at_5_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_reduced_parts_[(at_5_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -13739,70 +13693,70 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	threadgroup float b_slices_[2560];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = (at_2_ + b_pos_) * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_N_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_pre_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_M_) {
-				kg_fetch_bf16(b_next_, &a_[at_3_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_M_) {
+				kg_fetch8_bf16(b_next_, &a_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_M_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(a_[at_3_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -13811,49 +13765,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_4_ = z_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_b_reduced_ = sum_[i_ * 8 + j_];
-					d_b_[(at_4_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_4_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -13875,70 +13828,70 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3_small(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = (at_2_ + b_pos_) * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_N_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_pre_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_M_) {
-				kg_fetch_bf16(b_next_, &a_[at_3_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_M_) {
+				kg_fetch8_bf16(b_next_, &a_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_M_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(a_[at_3_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -13947,48 +13900,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_4_ = z_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_[(at_4_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_4_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -14012,78 +13965,78 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3_parts(
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_parts_ = int(args.size_M_parts_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int m_parts_ = at_ / size_Z_;
-	const int part_ = ((size_M_ + 7) / 8 + (size_M_parts_ - 1)) / size_M_parts_ * 8;
-	const int begin_ = m_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_M_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	threadgroup float b_slices_[1280];
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_parts_ = kg_index(args.size_M_parts_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index m_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_M_ + 15) / 16 + (size_M_parts_ - 1)) / size_M_parts_ * 16;
+	const kg_index begin_ = m_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_M_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_M_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_M_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(a_next_, &d_pre_[(at_2_ + k_pos_) * size_N_ + a_pos_]);
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(a_next_, &d_pre_[(at_2_ + k_pos_) * size_N_ + a_pos_]);
 				} else {
-					const int at_5_ = (at_2_ + k_pos_) * size_N_;
+					const kg_index at_5_ = (at_2_ + k_pos_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_pre_[at_5_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_bf16(b_next_, &a_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_bf16(b_next_, &a_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(a_[at_4_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -14092,48 +14045,48 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_5_ = (m_parts_ * size_Z_ + z_) * size_N_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (m_parts_ * size_Z_ + z_) * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_N_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_reduced_parts_[(at_5_ + row_pos_) * size_K_ + column_pos_] = d_b_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_reduced_parts_[(at_5_ + row_pos_) * size_K_ + column_pos_] = d_b_reduced_;
+						}
+					}
 				}
 			}
 		}

@@ -12,6 +12,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0xd70640ecbfe2b519ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -128,27 +135,14 @@ inline void kg_fetch_bf16(thread float *to, device const ushort *from) {
 	}
 }
 
-// Reads four floats.
-inline void kg_get4(thread float *to, threadgroup const float *from) {
-	for (int i = 0; i < 4; ++i) {
-		to[i] = from[i];
-	}
+// Reads eight floats, or widens eight elements.
+inline void kg_fetch8_f32(thread float *to, device const float *from) {
+	kg_fetch_f32(to, from);
+	kg_fetch_f32(to + 4, from + 4);
 }
 
-// Writes four floats.
-inline void kg_put4(threadgroup float *to, thread const float *from) {
-	for (int i = 0; i < 4; ++i) {
-		to[i] = from[i];
-	}
-}
-
-// Writes eight elements of two bytes.
-inline void kg_put8(threadgroup half *to, thread const half *from) {
-	for (int i = 0; i < 8; ++i) {
-		to[i] = from[i];
-	}
-}
-inline void kg_put8(threadgroup bfloat *to, thread const bfloat *from) {
+// Writes eight elements.
+template <class T> inline void kg_put8(threadgroup T *to, thread const T *from) {
 	for (int i = 0; i < 8; ++i) {
 		to[i] = from[i];
 	}
@@ -164,66 +158,46 @@ struct kg_block_bf16 {
 	simdgroup_bfloat8x8 m[4];
 };
 
-// A block of 16 by 16 sums.
-struct kg_sums {
+// The same for floats: a factor, or sums.
+struct kg_block_f32 {
 	simdgroup_float8x8 m[4];
 };
 
 // Sets the sums to zero.
-inline void kg_clear(thread kg_sums &sums) {
+inline void kg_clear(thread kg_block_f32 &sums) {
 	for (int i = 0; i < 4; ++i) {
 		sums.m[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
 	}
 }
 
 // A thread's element i. Of each matrix it has two, beside each other.
-inline float kg_cell(thread kg_sums &sums, int i) {
+inline float kg_cell(thread kg_block_f32 &sums, int i) {
 	return sums.m[i % 4 / 2 * 2 + i / 4].thread_elements()[i % 2];
 }
 
 // Reads a left factor of which each row is a line of the array.
-inline void kg_load_left(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
-	}
-}
-inline void kg_load_left(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+template <class B, class T> inline void kg_load_left(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
 	}
 }
 
 // Reads a left factor of which each column is one.
-inline void kg_load_left_across(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
-	}
-}
-inline void kg_load_left_across(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+template <class B, class T> inline void kg_load_left_across(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
 	}
 }
 
 // Reads a right factor of which each row is a line of the array.
-inline void kg_load_right(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
-	}
-}
-inline void kg_load_right(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+template <class B, class T> inline void kg_load_right(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
 	}
 }
 
 // Reads a right factor of which each column is one.
-inline void kg_load_right_across(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
-	}
-}
-inline void kg_load_right_across(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+template <class B, class T> inline void kg_load_right_across(thread B &to, threadgroup const T *array, int at, int pitch) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
 	}
@@ -231,16 +205,7 @@ inline void kg_load_right_across(thread kg_block_bf16 &to, threadgroup const bfl
 
 // Adds the product of two blocks. It is formed first, so that the rounding error of a
 // deep product is that of its blocks and of their number.
-inline void kg_multiply(thread kg_sums &sums, thread kg_block_f16 &a, thread kg_block_f16 &b) {
-	for (int i = 0; i < 4; ++i) {
-		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
-		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2 + 1], b.m[i % 2 + 2], part);
-		sums.m[i].thread_elements()[0] += part.thread_elements()[0];
-		sums.m[i].thread_elements()[1] += part.thread_elements()[1];
-	}
-}
-inline void kg_multiply(thread kg_sums &sums, thread kg_block_bf16 &a, thread kg_block_bf16 &b) {
+template <class B> inline void kg_multiply(thread kg_block_f32 &sums, thread B &a, thread B &b) {
 	for (int i = 0; i < 4; ++i) {
 		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
 		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
@@ -267,121 +232,120 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_f32(
 		constant kg_dd4f7221_matmul_bias_residual_nn_f32_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_K_) {
-				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch8_f32(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_ + row_pos_) * size_N_ + column_pos_];
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_ + row_pos_) * size_N_ + column_pos_];
+						}
+					}
 				}
 			}
 		}
@@ -405,120 +369,120 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_f32_small(
 		constant kg_dd4f7221_matmul_bias_residual_nn_f32_small_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_K_) {
-				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch8_f32(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_ + row_pos_) * size_N_ + column_pos_];
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_ + row_pos_) * size_N_ + column_pos_];
+						}
+					}
 				}
 			}
 		}
@@ -542,128 +506,128 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_f32_parts(
 		constant kg_dd4f7221_matmul_bias_residual_nn_f32_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_f32(a_next_, &a_[at_3_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_f32(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_3_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					const kg_index at_5_ = (at_4_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_5_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -689,32 +653,32 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_f32_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float product_parts_2_[512];
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int at_2_ = at_ / size_N_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index at_2_ = at_ / size_N_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -724,7 +688,7 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_f32_join(
 	product_parts_2_[thread_] = product_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -754,87 +718,87 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_f16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[5120];
 	threadgroup half b_slices_[4352];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(a_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = half(float(b_[at_4_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -845,20 +809,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_f16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(product_ + bias_2_ + float(residual_[(at_ + row_pos_) * size_N_ + column_pos_]));
@@ -892,87 +856,87 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_f16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2304];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(a_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = half(float(b_[at_4_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -983,20 +947,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_f16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(product_ + bias_2_ + float(residual_[(at_ + row_pos_) * size_N_ + column_pos_]));
@@ -1030,95 +994,95 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_f16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(a_[at_3_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					const kg_index at_5_ = (at_4_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = half(float(b_[at_5_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1129,20 +1093,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_f16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -1173,32 +1137,32 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_f16_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float product_parts_2_[512];
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int at_2_ = at_ / size_N_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index at_2_ = at_ / size_N_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -1208,7 +1172,7 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_f16_join(
 	product_parts_2_[thread_] = product_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1238,87 +1202,87 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_bf16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[5120];
 	threadgroup bfloat b_slices_[4352];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1329,20 +1293,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_bf16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_ + kg_from_bf16(residual_[(at_ + row_pos_) * size_N_ + column_pos_]));
@@ -1376,87 +1340,87 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_bf16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2304];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1467,20 +1431,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_bf16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_ + kg_from_bf16(residual_[(at_ + row_pos_) * size_N_ + column_pos_]));
@@ -1514,95 +1478,95 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_bf16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_3_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					const kg_index at_5_ = (at_4_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_5_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1613,20 +1577,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_bf16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -1657,32 +1621,32 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_bf16_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float product_parts_2_[512];
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int at_2_ = at_ / size_N_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index at_2_ = at_ / size_N_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -1692,7 +1656,7 @@ kernel void kg_dd4f7221_matmul_bias_residual_nn_bf16_join(
 	product_parts_2_[thread_] = product_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1717,67 +1681,67 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_f32(
 		constant kg_dd4f7221_matmul_bias_residual_nt_f32_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
+	threadgroup float b_slices_[2560];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_K_) {
-				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch8_f32(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -1786,52 +1750,48 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_f32(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_ + row_pos_) * size_N_ + column_pos_];
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_ + row_pos_) * size_N_ + column_pos_];
+						}
+					}
 				}
 			}
 		}
@@ -1855,67 +1815,67 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_f32_small(
 		constant kg_dd4f7221_matmul_bias_residual_nt_f32_small_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_K_) {
-				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch8_f32(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -1924,51 +1884,48 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_f32_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_ + row_pos_) * size_N_ + column_pos_];
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_ + row_pos_) * size_N_ + column_pos_];
+						}
+					}
 				}
 			}
 		}
@@ -1992,75 +1949,75 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_f32_parts(
 		constant kg_dd4f7221_matmul_bias_residual_nt_f32_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_N_;
-	const int at_5_ = (at_4_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_N_;
+	const kg_index at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= end_2_) {
-				kg_fetch_f32(a_next_, &a_[at_3_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch8_f32(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_3_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_f32(b_next_, &b_[at_5_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_f32(b_next_, &b_[at_5_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_5_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2069,51 +2026,48 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_f32_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -2142,63 +2096,63 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_f16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[5120];
 	threadgroup half b_slices_[5120];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(a_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(b_[at_4_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -2207,19 +2161,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_f16(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2230,20 +2184,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_f16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(product_ + bias_2_ + float(residual_[(at_ + row_pos_) * size_N_ + column_pos_]));
@@ -2277,63 +2231,63 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_f16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2560];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(a_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(b_[at_4_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -2342,19 +2296,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_f16_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2365,20 +2319,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_f16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(product_ + bias_2_ + float(residual_[(at_ + row_pos_) * size_N_ + column_pos_]));
@@ -2412,71 +2366,71 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_f16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2560];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_N_;
-	const int at_5_ = (at_4_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_N_;
+	const kg_index at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(a_[at_3_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_f16(b_next_, &b_[at_5_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(b_[at_5_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -2485,19 +2439,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_f16_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2508,20 +2462,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_f16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -2555,63 +2509,63 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_bf16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[5120];
 	threadgroup bfloat b_slices_[5120];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -2620,19 +2574,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_bf16(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2643,20 +2597,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_bf16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_ + kg_from_bf16(residual_[(at_ + row_pos_) * size_N_ + column_pos_]));
@@ -2690,63 +2644,63 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_bf16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2560];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -2755,19 +2709,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_bf16_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2778,20 +2732,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_bf16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_ + kg_from_bf16(residual_[(at_ + row_pos_) * size_N_ + column_pos_]));
@@ -2825,71 +2779,71 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_bf16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2560];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_N_;
-	const int at_5_ = (at_4_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_N_;
+	const kg_index at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_3_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_bf16(b_next_, &b_[at_5_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_5_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -2898,19 +2852,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_bf16_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2921,20 +2875,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_nt_bf16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -2963,121 +2917,123 @@ kernel void kg_dd4f7221_matmul_bias_residual_tn_f32(
 		constant kg_dd4f7221_matmul_bias_residual_tn_f32_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
-				if (a_pos_ + 4 <= size_M_) {
-					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch8_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_2_ + row_pos_) * size_N_ + column_pos_];
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_2_ + row_pos_) * size_N_ + column_pos_];
+						}
+					}
 				}
 			}
 		}
@@ -3101,120 +3057,123 @@ kernel void kg_dd4f7221_matmul_bias_residual_tn_f32_small(
 		constant kg_dd4f7221_matmul_bias_residual_tn_f32_small_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
-				if (a_pos_ + 4 <= size_M_) {
-					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch8_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_2_ + row_pos_) * size_N_ + column_pos_];
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_2_ + row_pos_) * size_N_ + column_pos_];
+						}
+					}
 				}
 			}
 		}
@@ -3238,127 +3197,130 @@ kernel void kg_dd4f7221_matmul_bias_residual_tn_f32_parts(
 		constant kg_dd4f7221_matmul_bias_residual_tn_f32_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_M_) {
-					kg_fetch_f32(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch8_f32(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_3_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_3_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					const kg_index at_3_ = (at_2_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_3_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -3387,89 +3349,89 @@ kernel void kg_dd4f7221_matmul_bias_residual_tn_f16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[4352];
 	threadgroup half b_slices_[4352];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = half(float(a_[at_2_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = half(float(b_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3480,21 +3442,21 @@ kernel void kg_dd4f7221_matmul_bias_residual_tn_f16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(product_ + bias_2_ + float(residual_[(at_2_ + row_pos_) * size_N_ + column_pos_]));
@@ -3528,89 +3490,89 @@ kernel void kg_dd4f7221_matmul_bias_residual_tn_f16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2304];
 	threadgroup half b_slices_[2304];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = half(float(a_[at_2_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = half(float(b_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3621,21 +3583,21 @@ kernel void kg_dd4f7221_matmul_bias_residual_tn_f16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(product_ + bias_2_ + float(residual_[(at_2_ + row_pos_) * size_N_ + column_pos_]));
@@ -3669,97 +3631,97 @@ kernel void kg_dd4f7221_matmul_bias_residual_tn_f16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2304];
 	threadgroup half b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_3_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = half(float(a_[at_3_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					const kg_index at_3_ = (at_2_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = half(float(b_[at_3_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3770,20 +3732,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_tn_f16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -3817,89 +3779,89 @@ kernel void kg_dd4f7221_matmul_bias_residual_tn_bf16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[4352];
 	threadgroup bfloat b_slices_[4352];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_2_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3910,21 +3872,21 @@ kernel void kg_dd4f7221_matmul_bias_residual_tn_bf16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_ + kg_from_bf16(residual_[(at_2_ + row_pos_) * size_N_ + column_pos_]));
@@ -3958,89 +3920,89 @@ kernel void kg_dd4f7221_matmul_bias_residual_tn_bf16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2304];
 	threadgroup bfloat b_slices_[2304];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_2_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4051,21 +4013,21 @@ kernel void kg_dd4f7221_matmul_bias_residual_tn_bf16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_ + kg_from_bf16(residual_[(at_2_ + row_pos_) * size_N_ + column_pos_]));
@@ -4099,97 +4061,97 @@ kernel void kg_dd4f7221_matmul_bias_residual_tn_bf16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2304];
 	threadgroup bfloat b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_3_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_3_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					const kg_index at_3_ = (at_2_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_3_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4200,20 +4162,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_tn_bf16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -4242,70 +4204,70 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_f32(
 		constant kg_dd4f7221_matmul_bias_residual_tt_f32_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	threadgroup float b_slices_[2560];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
-				if (a_pos_ + 4 <= size_M_) {
-					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch8_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f32(b_next_, &b_[at_3_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f32(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -4314,50 +4276,49 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_f32(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 8 + j_];
-					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_4_ + row_pos_) * size_N_ + column_pos_];
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_4_ + row_pos_) * size_N_ + column_pos_];
+						}
+					}
 				}
 			}
 		}
@@ -4381,70 +4342,70 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_f32_small(
 		constant kg_dd4f7221_matmul_bias_residual_tt_f32_small_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	threadgroup float b_slices_[1280];
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
-				if (a_pos_ + 4 <= size_M_) {
-					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch8_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_K_) {
-				kg_fetch_f32(b_next_, &b_[at_3_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch8_f32(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -4453,49 +4414,49 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_f32_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			const float bias_2_ = bias_[column_pos_];
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_4_ + row_pos_) * size_N_ + column_pos_];
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = bias_[column_pos_];
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_4_ + row_pos_) * size_N_ + column_pos_];
+						}
+					}
 				}
 			}
 		}
@@ -4519,78 +4480,78 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_f32_parts(
 		constant kg_dd4f7221_matmul_bias_residual_tt_f32_parts_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				if (a_pos_ + 4 <= size_M_) {
-					kg_fetch_f32(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch8_f32(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_5_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_5_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= end_2_) {
-				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch8_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -4599,48 +4560,48 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_f32_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float product_ = sum_[i_ * 4 + j_];
-					product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
 				}
 			}
 		}
@@ -4669,66 +4630,66 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_f16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[4352];
 	threadgroup half b_slices_[5120];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = half(float(a_[at_4_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(b_[at_3_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -4737,19 +4698,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_f16(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4760,21 +4721,21 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_f16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = half(product_ + bias_2_ + float(residual_[(at_4_ + row_pos_) * size_N_ + column_pos_]));
@@ -4808,66 +4769,66 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_f16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2304];
 	threadgroup half b_slices_[2560];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = half(float(a_[at_4_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(b_[at_3_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -4876,19 +4837,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_f16_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4899,21 +4860,21 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_f16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = float(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = half(product_ + bias_2_ + float(residual_[(at_4_ + row_pos_) * size_N_ + column_pos_]));
@@ -4947,74 +4908,74 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_f16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2304];
 	threadgroup half b_slices_[2560];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_5_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = half(float(a_[at_5_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(b_[at_4_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -5023,19 +4984,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_f16_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5046,20 +5007,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_f16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -5093,66 +5054,66 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_bf16(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[4352];
 	threadgroup bfloat b_slices_[5120];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_4_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_3_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -5161,19 +5122,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_bf16(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5184,21 +5145,21 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_bf16(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_ + kg_from_bf16(residual_[(at_4_ + row_pos_) * size_N_ + column_pos_]));
@@ -5232,66 +5193,66 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_bf16_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2304];
 	threadgroup bfloat b_slices_[2560];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_4_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_3_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -5300,19 +5261,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_bf16_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5323,21 +5284,21 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_bf16_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_ + kg_from_bf16(residual_[(at_4_ + row_pos_) * size_N_ + column_pos_]));
@@ -5371,74 +5332,74 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_bf16_parts(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2304];
 	threadgroup bfloat b_slices_[2560];
-	const int size_K_ = int(args.size_K_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_K_parts_ = int(args.size_K_parts_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(group.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(group.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_5_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_5_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -5447,19 +5408,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_bf16_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5470,20 +5431,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_tt_bf16_parts(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -5510,67 +5471,67 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1(
 		constant kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
+	threadgroup float b_slices_[2560];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_c_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_c_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -5579,51 +5540,47 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 8 + j_];
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -5645,67 +5602,67 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1_small(
 		constant kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
+	threadgroup float b_slices_[1280];
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_c_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_c_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -5714,50 +5671,47 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
-			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -5781,32 +5735,32 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_a_reduced_parts_2_[512];
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_Z_ * size_M_ * size_K_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int at_2_ = at_ / size_K_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index at_2_ = at_ / size_K_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_a_reduced_run_2_ += d_a_reduced_parts_[((n_parts_ * size_Z_ + z_) * size_M_ + m_) * size_K_ + k_];
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -5816,7 +5770,7 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1_join(
 	d_a_reduced_parts_2_[thread_] = d_a_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -5839,120 +5793,122 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2(
 		constant kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
 	threadgroup float b_slices_[2112];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = a_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_c_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_b_reduced_ = sum_[i_ * 8 + j_];
-					d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -5974,119 +5930,122 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2_small(
 		constant kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
 	threadgroup float b_slices_[1088];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = a_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
-				if (b_pos_ + 4 <= size_N_) {
-					kg_fetch_f32(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch8_f32(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_c_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_N_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_b_reduced_ = sum_[i_ * 4 + j_];
-					d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -6109,26 +6068,26 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + d_c_[at_2_ + n_];
@@ -6158,47 +6117,47 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[4];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_c_run_, d_c_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_c_2_ = d_c_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_c_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_c_run_, d_c_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
@@ -6211,8 +6170,8 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
 		}
@@ -6234,25 +6193,25 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_sums_ = int(args.size_Z_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_Z_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_Z_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_Z_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_Z_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
+			for (kg_index z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[z_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -6262,7 +6221,7 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4(
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -6285,28 +6244,28 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	}
@@ -6327,32 +6286,32 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
 	float d_c_run_[4];
 	float d_residual_out_[4];
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(d_c_run_, d_c_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_c_2_ = d_c_run_[v_];
 				d_residual_out_[v_] = d_c_2_;
 			}
 			kg_store_f32x4(d_residual_ + at_, d_residual_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	}
@@ -6378,63 +6337,63 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[5120];
 	threadgroup half b_slices_[5120];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_c_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(b_[at_4_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -6443,19 +6402,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6466,19 +6425,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = half(d_a_reduced_);
@@ -6510,63 +6469,63 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2560];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_c_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(b_[at_4_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -6575,19 +6534,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6598,19 +6557,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = half(d_a_reduced_);
@@ -6639,32 +6598,32 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_a_reduced_parts_2_[512];
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_Z_ * size_M_ * size_K_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int at_2_ = at_ / size_K_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index at_2_ = at_ / size_K_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_a_reduced_run_2_ += d_a_reduced_parts_[((n_parts_ * size_Z_ + z_) * size_M_ + m_) * size_K_ + k_];
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -6674,7 +6633,7 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1_join(
 	d_a_reduced_parts_2_[thread_] = d_a_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -6702,89 +6661,89 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[4352];
 	threadgroup half b_slices_[4352];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = half(float(a_[at_2_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = half(float(d_c_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6795,20 +6754,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(d_b_reduced_);
@@ -6840,89 +6799,89 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2304];
 	threadgroup half b_slices_[2304];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = half(float(a_[at_2_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = half(float(d_c_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6933,20 +6892,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(d_b_reduced_);
@@ -6974,26 +6933,26 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + float(d_c_[at_2_ + n_]);
@@ -7023,47 +6982,47 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(d_c_run_, d_c_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_c_2_ = d_c_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_c_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(d_c_run_, d_c_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
@@ -7076,8 +7035,8 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
@@ -7099,25 +7058,25 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_sums_ = int(args.size_Z_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_Z_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_Z_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_Z_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_Z_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
+			for (kg_index z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[z_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -7127,7 +7086,7 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4(
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -7150,28 +7109,28 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = half(float(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = half(float(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
@@ -7192,32 +7151,32 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
 	float d_c_run_[8];
 	float d_residual_out_[8];
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(d_c_run_, d_c_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_c_2_ = d_c_run_[v_];
 				d_residual_out_[v_] = d_c_2_;
 			}
 			kg_store_f16x8(d_residual_ + at_, d_residual_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = half(float(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
@@ -7243,63 +7202,63 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[5120];
 	threadgroup bfloat b_slices_[5120];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_c_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -7308,19 +7267,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7331,19 +7290,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
@@ -7375,63 +7334,63 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2560];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_c_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -7440,19 +7399,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7463,19 +7422,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
@@ -7504,32 +7463,32 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1_join(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_a_reduced_parts_2_[512];
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_parts_ = int(args.size_N_parts_);
-	const int thread_ = int(tid);
-	const int n_ = size_Z_ * size_M_ * size_K_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int at_2_ = at_ / size_K_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_K_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index at_2_ = at_ / size_K_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_a_reduced_run_2_ += d_a_reduced_parts_[((n_parts_ * size_Z_ + z_) * size_M_ + m_) * size_K_ + k_];
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -7539,7 +7498,7 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1_join(
 	d_a_reduced_parts_2_[thread_] = d_a_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -7567,89 +7526,89 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[4352];
 	threadgroup bfloat b_slices_[4352];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_2_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(d_c_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7660,20 +7619,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
@@ -7705,89 +7664,89 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2304];
 	threadgroup bfloat b_slices_[2304];
-	const int size_N_ = int(args.size_N_);
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(a_[at_2_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(d_c_[at_2_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7798,20 +7757,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
@@ -7839,26 +7798,26 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_c_[at_2_ + n_]);
@@ -7888,47 +7847,47 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index size_M_ = kg_index(args.size_M_);
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(d_c_run_, d_c_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_c_2_ = d_c_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_c_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(d_c_run_, d_c_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
@@ -7941,8 +7900,8 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
@@ -7964,25 +7923,25 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_sums_ = int(args.size_Z_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_Z_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_Z_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_Z_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_Z_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
+			for (kg_index z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[z_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -7992,7 +7951,7 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4(
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -8015,28 +7974,28 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
@@ -8057,32 +8016,32 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_Z_ = int(args.size_Z_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_ = kg_index(args.size_Z_);
 	float d_c_run_[8];
 	float d_residual_out_[8];
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(d_c_run_, d_c_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_c_2_ = d_c_run_[v_];
 				d_residual_out_[v_] = d_c_2_;
 			}
 			kg_store_bf16x8(d_residual_ + at_, d_residual_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
@@ -8103,120 +8062,119 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1(
 		constant kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[2112];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[2560];
 	threadgroup float b_slices_[2112];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_c_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_c_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = b_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 132 + (column_ + j_ * 16), 132);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 8 + j_];
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -8238,119 +8196,119 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1_small(
 		constant kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_slices_[1088];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1280];
 	threadgroup float b_slices_[1088];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
-			if (k_pos_ + 4 <= size_N_) {
-				kg_fetch_f32(a_next_, &d_c_[at_2_ + k_pos_]);
+			const kg_index k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch8_f32(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_c_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
-				if (b_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = b_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, 0 * 68 + (column_ + j_ * 16), 68);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 20, 20);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 		if (more_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
-			}
-			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+			kg_put8(&a_slices_[a_at_ * 20 + a_k_], a_next_);
+			kg_put8(&b_slices_[b_k_ * 68 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_K_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_M_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -8377,87 +8335,87 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[5120];
 	threadgroup half b_slices_[4352];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_c_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = half(float(b_[at_4_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -8468,19 +8426,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = half(d_a_reduced_);
@@ -8512,87 +8470,87 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2560];
 	threadgroup half b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = half(float(d_c_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = half(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = half(float(b_[at_4_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -8603,19 +8561,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = half(d_a_reduced_);
@@ -8647,87 +8605,87 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[5120];
 	threadgroup bfloat b_slices_[4352];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_c_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -8738,19 +8696,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
@@ -8782,87 +8740,87 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2560];
 	threadgroup bfloat b_slices_[2304];
-	const int size_K_ = int(args.size_K_);
-	const int size_M_ = int(args.size_M_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = bfloat(kg_from_bf16(d_c_[at_2_ + k_pos_2_]));
 					} else {
 						a_next_[i_] = bfloat(0.0f);
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + b_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -8873,19 +8831,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
@@ -8912,70 +8870,70 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1(
 		constant kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[2112];
-	threadgroup float b_slices_[2112];
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[64];
-	float run_[64];
-	float a_part_[8];
-	float b_part_[8];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	threadgroup float b_slices_[2560];
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[4];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = b_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &d_c_[at_3_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_c_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -8984,49 +8942,48 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
-				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
-						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 132 + (row_ + i_ * 16), 132);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 132 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_M_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_a_reduced_ = sum_[i_ * 8 + j_];
-					d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -9048,70 +9005,70 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1_small(
 		constant kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float a_slices_[1088];
-	threadgroup float b_slices_[1088];
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
-	float a_next_[4];
-	float b_next_[4];
-	float sum_[32];
-	float run_[32];
-	float a_part_[8];
-	float b_part_[4];
-	const int thread_ = int(tid);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	threadgroup float b_slices_[1280];
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	float a_next_[8];
+	float b_next_[8];
+	kg_block_f32 a_blocks_[2];
+	kg_block_f32 b_blocks_[2];
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-		run_[i_] = 0.0f;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
-				if (a_pos_ + 4 <= size_K_) {
-					kg_fetch_f32(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch8_f32(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = b_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
-			if (k_pos_2_ + 4 <= size_N_) {
-				kg_fetch_f32(b_next_, &d_c_[at_3_ + k_pos_2_]);
+			const kg_index k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch8_f32(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_c_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -9120,48 +9077,48 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
-				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
-				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
-				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
-				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
-					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
-						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-					}
-				}
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 20, 20);
 			}
-			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
-				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
-					sum_[i_] += run_[i_];
-					run_[i_] = 0.0f;
-				}
-			}
-		}
-		if (more_) {
-			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, 0 * 68 + (row_ + i_ * 16), 68);
+			}
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+		if (more_) {
+			kg_put8(&a_slices_[a_k_ * 68 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 20 + b_k_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-		if (column_pos_ < size_M_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
-				if (row_pos_ < size_K_) {
-					const float d_a_reduced_ = sum_[i_ * 4 + j_];
-					d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+						}
+					}
 				}
 			}
 		}
@@ -9188,66 +9145,66 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[4352];
 	threadgroup half b_slices_[5120];
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = half(float(b_[at_4_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(d_c_[at_3_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -9256,19 +9213,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -9279,20 +9236,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_M_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = half(d_a_reduced_);
@@ -9324,66 +9281,66 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup half a_slices_[2304];
 	threadgroup half b_slices_[2560];
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	half a_next_[8];
 	half b_next_[8];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = half(float(b_[at_4_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = half(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = half(float(d_c_[at_3_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = half(0.0f);
@@ -9392,19 +9349,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -9415,20 +9372,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_M_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = half(d_a_reduced_);
@@ -9460,66 +9417,66 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[4352];
 	threadgroup bfloat b_slices_[5120];
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 128;
-	const int column_from_ = int(group.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 128;
+	const kg_index column_from_ = kg_index(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(d_c_[at_3_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -9528,19 +9485,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -9551,20 +9508,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_M_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);
@@ -9596,66 +9553,66 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1_small(
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup bfloat a_slices_[2304];
 	threadgroup bfloat b_slices_[2560];
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	const int size_N_ = int(args.size_N_);
+	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_K_ = kg_index(args.size_K_);
+	const kg_index size_N_ = kg_index(args.size_N_);
 	bfloat a_next_[8];
 	bfloat b_next_[8];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(group.z);
-	const int row_from_ = int(group.y) * 64;
-	const int column_from_ = int(group.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(group.z);
+	const kg_index row_from_ = kg_index(group.y) * 64;
+	const kg_index column_from_ = kg_index(group.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + a_pos_2_]));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					a_next_[i_] = bfloat(0.0f);
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = bfloat(kg_from_bf16(d_c_[at_3_ + k_pos_3_]));
 					} else {
 						b_next_[i_] = bfloat(0.0f);
@@ -9664,19 +9621,19 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -9687,20 +9644,20 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1_small(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
-	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const kg_index column_own_ = column_ + kg_index((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_M_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);

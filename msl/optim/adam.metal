@@ -15,6 +15,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0xeacad2dd1319b7f5ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -151,29 +158,29 @@ kernel void kg_dd4f7221_adam_shadow_f32(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -187,20 +194,20 @@ kernel void kg_dd4f7221_adam_shadow_f32(
 			shadow_[p_] = w_new_;
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -242,7 +249,7 @@ kernel void kg_dd4f7221_adam_shadow_f32_wide(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
@@ -254,31 +261,31 @@ kernel void kg_dd4f7221_adam_shadow_f32_wide(
 	float m_out_[4];
 	float v_out_[4];
 	float shadow_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(w_run_, w_ + p_);
 			kg_load_f32x4(m_run_, m_ + p_);
 			kg_load_f32x4(g_run_, g_ + p_);
 			kg_load_f32x4(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float m_2_ = m_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
@@ -298,20 +305,20 @@ kernel void kg_dd4f7221_adam_shadow_f32_wide(
 			kg_store_f32x4(shadow_ + p_, shadow_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -353,29 +360,29 @@ kernel void kg_dd4f7221_adam_shadow_f16(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -389,20 +396,20 @@ kernel void kg_dd4f7221_adam_shadow_f16(
 			shadow_[p_] = half(w_new_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -444,7 +451,7 @@ kernel void kg_dd4f7221_adam_shadow_f16_wide(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
@@ -456,31 +463,31 @@ kernel void kg_dd4f7221_adam_shadow_f16_wide(
 	float m_out_[8];
 	float v_out_[8];
 	float shadow_out_[8];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(w_run_, w_ + p_);
 			kg_load_f32x8(m_run_, m_ + p_);
 			kg_load_f16x8(g_run_, g_ + p_);
 			kg_load_f32x8(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float m_2_ = m_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
@@ -500,20 +507,20 @@ kernel void kg_dd4f7221_adam_shadow_f16_wide(
 			kg_store_f16x8(shadow_ + p_, shadow_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -555,29 +562,29 @@ kernel void kg_dd4f7221_adam_shadow_bf16(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -591,20 +598,20 @@ kernel void kg_dd4f7221_adam_shadow_bf16(
 			shadow_[p_] = kg_to_bf16(w_new_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -646,7 +653,7 @@ kernel void kg_dd4f7221_adam_shadow_bf16_wide(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
@@ -658,31 +665,31 @@ kernel void kg_dd4f7221_adam_shadow_bf16_wide(
 	float m_out_[8];
 	float v_out_[8];
 	float shadow_out_[8];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(w_run_, w_ + p_);
 			kg_load_f32x8(m_run_, m_ + p_);
 			kg_load_bf16x8(g_run_, g_ + p_);
 			kg_load_f32x8(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float m_2_ = m_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
@@ -702,20 +709,20 @@ kernel void kg_dd4f7221_adam_shadow_bf16_wide(
 			kg_store_bf16x8(shadow_ + p_, shadow_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -756,29 +763,29 @@ kernel void kg_dd4f7221_adam_f32(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -791,20 +798,20 @@ kernel void kg_dd4f7221_adam_f32(
 			v_[p_] = v_new_;
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -844,7 +851,7 @@ kernel void kg_dd4f7221_adam_f32_wide(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
@@ -855,31 +862,31 @@ kernel void kg_dd4f7221_adam_f32_wide(
 	float w_out_[4];
 	float m_out_[4];
 	float v_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(w_run_, w_ + p_);
 			kg_load_f32x4(m_run_, m_ + p_);
 			kg_load_f32x4(g_run_, g_ + p_);
 			kg_load_f32x4(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float m_2_ = m_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
@@ -897,20 +904,20 @@ kernel void kg_dd4f7221_adam_f32_wide(
 			kg_store_f32x4(v_ + p_, v_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -950,29 +957,29 @@ kernel void kg_dd4f7221_adam_f16(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -985,20 +992,20 @@ kernel void kg_dd4f7221_adam_f16(
 			v_[p_] = v_new_;
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -1038,7 +1045,7 @@ kernel void kg_dd4f7221_adam_f16_wide(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
@@ -1049,31 +1056,31 @@ kernel void kg_dd4f7221_adam_f16_wide(
 	float w_out_[8];
 	float m_out_[8];
 	float v_out_[8];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(w_run_, w_ + p_);
 			kg_load_f32x8(m_run_, m_ + p_);
 			kg_load_f16x8(g_run_, g_ + p_);
 			kg_load_f32x8(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float m_2_ = m_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
@@ -1091,20 +1098,20 @@ kernel void kg_dd4f7221_adam_f16_wide(
 			kg_store_f32x8(v_ + p_, v_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -1144,29 +1151,29 @@ kernel void kg_dd4f7221_adam_bf16(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -1179,20 +1186,20 @@ kernel void kg_dd4f7221_adam_bf16(
 			v_[p_] = v_new_;
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -1232,7 +1239,7 @@ kernel void kg_dd4f7221_adam_bf16_wide(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
@@ -1243,31 +1250,31 @@ kernel void kg_dd4f7221_adam_bf16_wide(
 	float w_out_[8];
 	float m_out_[8];
 	float v_out_[8];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(w_run_, w_ + p_);
 			kg_load_f32x8(m_run_, m_ + p_);
 			kg_load_bf16x8(g_run_, g_ + p_);
 			kg_load_f32x8(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float m_2_ = m_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
@@ -1285,20 +1292,20 @@ kernel void kg_dd4f7221_adam_bf16_wide(
 			kg_store_f32x8(v_ + p_, v_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_5_ = args.weight_decay_;
-		const float t_6_ = float(step_[0]);
+		const float t_6_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
 		const float t_7_ = args.beta2_;
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;

@@ -13,6 +13,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x64558db066172b3ful;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -39,7 +46,7 @@ kernel void kg_dd4f7221_clip_factor(
 		constant kg_dd4f7221_clip_factor_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	if (int(tid) == 0) {
+	if (kg_index(tid) == 0) {
 		const float t_ = args.max_norm_;
 		const float norm_ = precise::sqrt(norm_sq_[0]) * inv_scale_[0];
 		clip_[0] = t_ > 0.0f && norm_ > t_ ? t_ / norm_ : 1.0f;

@@ -13,6 +13,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x59e23d2ebcfb5559ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -54,29 +61,29 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float part_chunk_parts_[4];
-	const int size_P_ = int(args.size_P_);
-	const int p_chunks_ = int(group.x);
-	const int from_ = int(group.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index p_chunks_ = kg_index(group.x);
+	const kg_index from_ = kg_index(group.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
 	float part_chunk_thread_ = 0.0f;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float part_chunk_run_ = 0.0f;
-		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
+		for (kg_index p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float g_2_ = g_[p_];
 			part_chunk_run_ = fma(g_2_, g_2_, part_chunk_run_);
 		}
 		part_chunk_thread_ += part_chunk_run_;
 	}
 	part_chunk_thread_ = simd_sum(part_chunk_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		part_chunk_parts_[simd_] = part_chunk_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_chunk_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < 4) {
 		part_chunk_2_ += part_chunk_parts_[lane_];
 	}
@@ -103,20 +110,20 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_2(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float part_parts_[8];
-	const int size_P_chunks_ = int(args.size_P_chunks_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_P_chunks_ = kg_index(args.size_P_chunks_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float total_2_ = total_[0];
 	float part_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		float part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (p_chunks_ < size_P_chunks_) {
 					part_run_ += part_chunk_[p_chunks_];
 				}
@@ -125,12 +132,12 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_2(
 		part_thread_ += part_run_;
 	}
 	part_thread_ = simd_sum(part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		part_parts_[simd_] = part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		part_ += part_parts_[lane_];
 	}
@@ -157,35 +164,35 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_2_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float part_parts_[8];
-	const int size_P_chunks_ = int(args.size_P_chunks_);
+	const kg_index size_P_chunks_ = kg_index(args.size_P_chunks_);
 	float part_chunk_run_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float total_2_ = total_[0];
 	float part_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int p_chunks_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index p_chunks_ = (i_ * threads_ + thread_) * 4;
 		if (p_chunks_ < size_P_chunks_) {
 			kg_load_f32x4(part_chunk_run_, part_chunk_ + p_chunks_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float part_chunk_2_ = part_chunk_run_[v_];
 				part_thread_ += part_chunk_2_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
 		float part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (p_chunks_ < size_P_chunks_) {
 				kg_load_f32x4(part_chunk_run_, part_chunk_ + p_chunks_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float part_chunk_2_ = part_chunk_run_[v_];
 					part_run_ += part_chunk_2_;
 				}
@@ -194,12 +201,12 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_2_wide(
 		part_thread_ += part_run_;
 	}
 	part_thread_ = simd_sum(part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		part_parts_[simd_] = part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		part_ += part_parts_[lane_];
 	}
@@ -225,29 +232,29 @@ kernel void kg_dd4f7221_global_norm_sq_total_f16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float part_chunk_parts_[4];
-	const int size_P_ = int(args.size_P_);
-	const int p_chunks_ = int(group.x);
-	const int from_ = int(group.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index p_chunks_ = kg_index(group.x);
+	const kg_index from_ = kg_index(group.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
 	float part_chunk_thread_ = 0.0f;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float part_chunk_run_ = 0.0f;
-		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
+		for (kg_index p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float g_2_ = float(g_[p_]);
 			part_chunk_run_ = fma(g_2_, g_2_, part_chunk_run_);
 		}
 		part_chunk_thread_ += part_chunk_run_;
 	}
 	part_chunk_thread_ = simd_sum(part_chunk_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		part_chunk_parts_[simd_] = part_chunk_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_chunk_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < 4) {
 		part_chunk_2_ += part_chunk_parts_[lane_];
 	}
@@ -273,29 +280,29 @@ kernel void kg_dd4f7221_global_norm_sq_total_bf16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float part_chunk_parts_[4];
-	const int size_P_ = int(args.size_P_);
-	const int p_chunks_ = int(group.x);
-	const int from_ = int(group.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index p_chunks_ = kg_index(group.x);
+	const kg_index from_ = kg_index(group.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
 	float part_chunk_thread_ = 0.0f;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float part_chunk_run_ = 0.0f;
-		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
+		for (kg_index p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float g_2_ = kg_from_bf16(g_[p_]);
 			part_chunk_run_ = fma(g_2_, g_2_, part_chunk_run_);
 		}
 		part_chunk_thread_ += part_chunk_run_;
 	}
 	part_chunk_thread_ = simd_sum(part_chunk_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		part_chunk_parts_[simd_] = part_chunk_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_chunk_2_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < 4) {
 		part_chunk_2_ += part_chunk_parts_[lane_];
 	}
@@ -321,19 +328,19 @@ kernel void kg_dd4f7221_global_norm_sq_f32_2(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float part_parts_[8];
-	const int size_P_chunks_ = int(args.size_P_chunks_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_P_chunks_ = kg_index(args.size_P_chunks_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float part_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		float part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (p_chunks_ < size_P_chunks_) {
 					part_run_ += part_chunk_[p_chunks_];
 				}
@@ -342,12 +349,12 @@ kernel void kg_dd4f7221_global_norm_sq_f32_2(
 		part_thread_ += part_run_;
 	}
 	part_thread_ = simd_sum(part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		part_parts_[simd_] = part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		part_ += part_parts_[lane_];
 	}
@@ -373,34 +380,34 @@ kernel void kg_dd4f7221_global_norm_sq_f32_2_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float part_parts_[8];
-	const int size_P_chunks_ = int(args.size_P_chunks_);
+	const kg_index size_P_chunks_ = kg_index(args.size_P_chunks_);
 	float part_chunk_run_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float part_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int p_chunks_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index p_chunks_ = (i_ * threads_ + thread_) * 4;
 		if (p_chunks_ < size_P_chunks_) {
 			kg_load_f32x4(part_chunk_run_, part_chunk_ + p_chunks_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float part_chunk_2_ = part_chunk_run_[v_];
 				part_thread_ += part_chunk_2_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
 		float part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (p_chunks_ < size_P_chunks_) {
 				kg_load_f32x4(part_chunk_run_, part_chunk_ + p_chunks_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float part_chunk_2_ = part_chunk_run_[v_];
 					part_run_ += part_chunk_2_;
 				}
@@ -409,12 +416,12 @@ kernel void kg_dd4f7221_global_norm_sq_f32_2_wide(
 		part_thread_ += part_run_;
 	}
 	part_thread_ = simd_sum(part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		part_parts_[simd_] = part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		part_ += part_parts_[lane_];
 	}

@@ -14,6 +14,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x4258f0718be7b967ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -131,14 +138,14 @@ kernel void kg_dd4f7221_sgd_shadow_f32(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -146,8 +153,8 @@ kernel void kg_dd4f7221_sgd_shadow_f32(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -158,14 +165,14 @@ kernel void kg_dd4f7221_sgd_shadow_f32(
 			shadow_[p_] = w_new_;
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -200,7 +207,7 @@ kernel void kg_dd4f7221_sgd_shadow_f32_wide(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
@@ -210,10 +217,10 @@ kernel void kg_dd4f7221_sgd_shadow_f32_wide(
 	float w_out_[4];
 	float v_out_[4];
 	float shadow_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -221,13 +228,13 @@ kernel void kg_dd4f7221_sgd_shadow_f32_wide(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(w_run_, w_ + p_);
 			kg_load_f32x4(g_run_, g_ + p_);
 			kg_load_f32x4(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
 				const float v_3_ = v_run_[v_2_];
@@ -243,14 +250,14 @@ kernel void kg_dd4f7221_sgd_shadow_f32_wide(
 			kg_store_f32x4(shadow_ + p_, shadow_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -285,14 +292,14 @@ kernel void kg_dd4f7221_sgd_shadow_f16(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -300,8 +307,8 @@ kernel void kg_dd4f7221_sgd_shadow_f16(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -312,14 +319,14 @@ kernel void kg_dd4f7221_sgd_shadow_f16(
 			shadow_[p_] = half(w_new_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -354,7 +361,7 @@ kernel void kg_dd4f7221_sgd_shadow_f16_wide(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
@@ -364,10 +371,10 @@ kernel void kg_dd4f7221_sgd_shadow_f16_wide(
 	float w_out_[8];
 	float v_out_[8];
 	float shadow_out_[8];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -375,13 +382,13 @@ kernel void kg_dd4f7221_sgd_shadow_f16_wide(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(w_run_, w_ + p_);
 			kg_load_f16x8(g_run_, g_ + p_);
 			kg_load_f32x8(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
 				const float v_3_ = v_run_[v_2_];
@@ -397,14 +404,14 @@ kernel void kg_dd4f7221_sgd_shadow_f16_wide(
 			kg_store_f16x8(shadow_ + p_, shadow_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -439,14 +446,14 @@ kernel void kg_dd4f7221_sgd_shadow_bf16(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -454,8 +461,8 @@ kernel void kg_dd4f7221_sgd_shadow_bf16(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -466,14 +473,14 @@ kernel void kg_dd4f7221_sgd_shadow_bf16(
 			shadow_[p_] = kg_to_bf16(w_new_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -508,7 +515,7 @@ kernel void kg_dd4f7221_sgd_shadow_bf16_wide(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
@@ -518,10 +525,10 @@ kernel void kg_dd4f7221_sgd_shadow_bf16_wide(
 	float w_out_[8];
 	float v_out_[8];
 	float shadow_out_[8];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -529,13 +536,13 @@ kernel void kg_dd4f7221_sgd_shadow_bf16_wide(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(w_run_, w_ + p_);
 			kg_load_bf16x8(g_run_, g_ + p_);
 			kg_load_f32x8(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
 				const float v_3_ = v_run_[v_2_];
@@ -551,14 +558,14 @@ kernel void kg_dd4f7221_sgd_shadow_bf16_wide(
 			kg_store_bf16x8(shadow_ + p_, shadow_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -592,14 +599,14 @@ kernel void kg_dd4f7221_sgd_f32(
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -607,8 +614,8 @@ kernel void kg_dd4f7221_sgd_f32(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -618,14 +625,14 @@ kernel void kg_dd4f7221_sgd_f32(
 			v_[p_] = v_new_;
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -658,7 +665,7 @@ kernel void kg_dd4f7221_sgd_f32_wide(
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
@@ -667,10 +674,10 @@ kernel void kg_dd4f7221_sgd_f32_wide(
 	float v_run_[4];
 	float w_out_[4];
 	float v_out_[4];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -678,13 +685,13 @@ kernel void kg_dd4f7221_sgd_f32_wide(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(w_run_, w_ + p_);
 			kg_load_f32x4(g_run_, g_ + p_);
 			kg_load_f32x4(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
 				const float v_3_ = v_run_[v_2_];
@@ -698,14 +705,14 @@ kernel void kg_dd4f7221_sgd_f32_wide(
 			kg_store_f32x4(v_ + p_, v_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -738,14 +745,14 @@ kernel void kg_dd4f7221_sgd_f16(
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -753,8 +760,8 @@ kernel void kg_dd4f7221_sgd_f16(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -764,14 +771,14 @@ kernel void kg_dd4f7221_sgd_f16(
 			v_[p_] = v_new_;
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -804,7 +811,7 @@ kernel void kg_dd4f7221_sgd_f16_wide(
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
@@ -813,10 +820,10 @@ kernel void kg_dd4f7221_sgd_f16_wide(
 	float v_run_[8];
 	float w_out_[8];
 	float v_out_[8];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -824,13 +831,13 @@ kernel void kg_dd4f7221_sgd_f16_wide(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(w_run_, w_ + p_);
 			kg_load_f16x8(g_run_, g_ + p_);
 			kg_load_f32x8(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
 				const float v_3_ = v_run_[v_2_];
@@ -844,14 +851,14 @@ kernel void kg_dd4f7221_sgd_f16_wide(
 			kg_store_f32x8(v_ + p_, v_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -884,14 +891,14 @@ kernel void kg_dd4f7221_sgd_bf16(
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -899,8 +906,8 @@ kernel void kg_dd4f7221_sgd_bf16(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -910,14 +917,14 @@ kernel void kg_dd4f7221_sgd_bf16(
 			v_[p_] = v_new_;
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -950,7 +957,7 @@ kernel void kg_dd4f7221_sgd_bf16_wide(
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
@@ -959,10 +966,10 @@ kernel void kg_dd4f7221_sgd_bf16_wide(
 	float v_run_[8];
 	float w_out_[8];
 	float v_out_[8];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -970,13 +977,13 @@ kernel void kg_dd4f7221_sgd_bf16_wide(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(w_run_, w_ + p_);
 			kg_load_bf16x8(g_run_, g_ + p_);
 			kg_load_f32x8(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
 				const float v_3_ = v_run_[v_2_];
@@ -990,14 +997,14 @@ kernel void kg_dd4f7221_sgd_bf16_wide(
 			kg_store_f32x8(v_ + p_, v_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];

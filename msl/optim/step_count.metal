@@ -14,6 +14,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x9356960c4ec4a124ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -43,8 +50,8 @@ kernel void kg_dd4f7221_step_count(
 	if (kg_stopped(fault)) {
 		return;
 	}
-	if (int(tid) == 0) {
-		const int step_2_ = step_[0];
-		step_[0] = skip_[0] != 0 ? step_2_ : kg_wrap_add(min(step_2_, 2147483646), 1);
+	if (kg_index(tid) == 0) {
+		const kg_index step_2_ = kg_index(step_[0]);
+		step_[0] = kg_index(skip_[0]) != 0 ? step_2_ : kg_wrap_add(min(step_2_, kg_index(2147483646)), 1);
 	}
 }

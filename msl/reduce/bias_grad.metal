@@ -12,6 +12,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0xbac4573a937921b2ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -92,22 +99,22 @@ kernel void kg_dd4f7221_bias_grad_f32_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							db_reduced_block_[at_ + n_] = 0.0f + dy_[at_2_ + n_];
@@ -136,43 +143,43 @@ kernel void kg_dd4f7221_bias_grad_f32_1_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float db_reduced_block_sums_[8];
 	float dy_run_[4];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(dy_run_, dy_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float dy_2_ = dy_run_[v_];
 					db_reduced_block_sums_[i_ * 4 + v_] += dy_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(dy_run_, dy_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
 						if (row_ == from_) {
 							db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
@@ -185,8 +192,8 @@ kernel void kg_dd4f7221_bias_grad_f32_1_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(db_reduced_block_ + at_ + n_, db_reduced_block_sums_ + i_ * 4);
 		}
@@ -208,25 +215,25 @@ kernel void kg_dd4f7221_bias_grad_f32_2(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float db_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_sums_ = int(args.size_R_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float db_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float db_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				db_reduced_run_2_ += db_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			db_reduced_run_ += db_reduced_run_2_;
@@ -236,7 +243,7 @@ kernel void kg_dd4f7221_bias_grad_f32_2(
 	db_reduced_parts_[thread_] = db_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float db_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		db_reduced_ += db_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -259,22 +266,22 @@ kernel void kg_dd4f7221_bias_grad_f16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							db_reduced_block_[at_ + n_] = 0.0f + float(dy_[at_2_ + n_]);
@@ -303,43 +310,43 @@ kernel void kg_dd4f7221_bias_grad_f16_1_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float db_reduced_block_sums_[8];
 	float dy_run_[8];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(dy_run_, dy_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float dy_2_ = dy_run_[v_];
 					db_reduced_block_sums_[i_ * 8 + v_] += dy_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(dy_run_, dy_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
 						if (row_ == from_) {
 							db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
@@ -352,8 +359,8 @@ kernel void kg_dd4f7221_bias_grad_f16_1_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(db_reduced_block_ + at_ + n_, db_reduced_block_sums_ + i_ * 8);
 		}
@@ -375,25 +382,25 @@ kernel void kg_dd4f7221_bias_grad_f16_2(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float db_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_sums_ = int(args.size_R_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float db_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float db_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				db_reduced_run_2_ += db_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			db_reduced_run_ += db_reduced_run_2_;
@@ -403,7 +410,7 @@ kernel void kg_dd4f7221_bias_grad_f16_2(
 	db_reduced_parts_[thread_] = db_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float db_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		db_reduced_ += db_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -426,22 +433,22 @@ kernel void kg_dd4f7221_bias_grad_bf16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							db_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(dy_[at_2_ + n_]);
@@ -470,43 +477,43 @@ kernel void kg_dd4f7221_bias_grad_bf16_1_wide(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float db_reduced_block_sums_[8];
 	float dy_run_[8];
-	const int thread_ = int(tid);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(group.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(dy_run_, dy_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float dy_2_ = dy_run_[v_];
 					db_reduced_block_sums_[i_ * 8 + v_] += dy_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(dy_run_, dy_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
 						if (row_ == from_) {
 							db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
@@ -519,8 +526,8 @@ kernel void kg_dd4f7221_bias_grad_bf16_1_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(db_reduced_block_ + at_ + n_, db_reduced_block_sums_ + i_ * 8);
 		}
@@ -542,25 +549,25 @@ kernel void kg_dd4f7221_bias_grad_bf16_2(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float db_reduced_parts_[512];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_sums_ = int(args.size_R_sums_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float db_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float db_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				db_reduced_run_2_ += db_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			db_reduced_run_ += db_reduced_run_2_;
@@ -570,7 +577,7 @@ kernel void kg_dd4f7221_bias_grad_bf16_2(
 	db_reduced_parts_[thread_] = db_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float db_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		db_reduced_ += db_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {

@@ -11,6 +11,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0xab41fa81305a6931ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -43,30 +50,30 @@ kernel void kg_dd4f7221_count_nonfinite_f32_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup int y_reduced_chunk_parts_[4];
-	const int size_P_ = int(args.size_P_);
-	const int p_chunks_ = int(group.x);
-	const int from_ = int(group.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index p_chunks_ = kg_index(group.x);
+	const kg_index from_ = kg_index(group.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
 	int y_reduced_chunk_thread_ = 0;
-	for (int p_ = from_ + thread_; p_ < to_; p_ += 128) {
+	for (kg_index p_ = from_ + thread_; p_ < to_; p_ += 128) {
 		const float x_2_ = x_[p_];
-		y_reduced_chunk_thread_ += isnan(x_2_) || isinf(x_2_) ? 1 : 0;
+		y_reduced_chunk_thread_ += int(isnan(x_2_) || isinf(x_2_) ? 1 : 0);
 	}
 	y_reduced_chunk_thread_ = simd_sum(y_reduced_chunk_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		y_reduced_chunk_parts_[simd_] = y_reduced_chunk_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int y_reduced_chunk_2_ = 0;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < 4) {
 		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
 	y_reduced_chunk_2_ = simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
-		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
+		y_reduced_chunk_[p_chunks_] = kg_index(y_reduced_chunk_2_);
 	}
 }
 
@@ -86,34 +93,34 @@ kernel void kg_dd4f7221_count_nonfinite_f32_2(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup int y_reduced_parts_[8];
-	const int size_P_chunks_ = int(args.size_P_chunks_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_P_chunks_ = kg_index(args.size_P_chunks_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	int y_reduced_thread_ = 0;
-	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_chunks_ = from_ + (i_ * threads_ + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_);
 			if (p_chunks_ < size_P_chunks_) {
-				y_reduced_thread_ += y_reduced_chunk_[p_chunks_];
+				y_reduced_thread_ += int(kg_index(y_reduced_chunk_[p_chunks_]));
 			}
 		}
 	}
 	y_reduced_thread_ = simd_sum(y_reduced_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		y_reduced_parts_[simd_] = y_reduced_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int y_reduced_ = 0;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		y_reduced_ += y_reduced_parts_[lane_];
 	}
 	y_reduced_ = simd_sum(y_reduced_);
 	if (thread_ == 0) {
-		y_[0] = y_reduced_;
+		y_[0] = kg_index(y_reduced_);
 	}
 }
 
@@ -133,30 +140,30 @@ kernel void kg_dd4f7221_count_nonfinite_f16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup int y_reduced_chunk_parts_[4];
-	const int size_P_ = int(args.size_P_);
-	const int p_chunks_ = int(group.x);
-	const int from_ = int(group.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index p_chunks_ = kg_index(group.x);
+	const kg_index from_ = kg_index(group.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
 	int y_reduced_chunk_thread_ = 0;
-	for (int p_ = from_ + thread_; p_ < to_; p_ += 128) {
+	for (kg_index p_ = from_ + thread_; p_ < to_; p_ += 128) {
 		const float x_2_ = float(x_[p_]);
-		y_reduced_chunk_thread_ += isnan(x_2_) || isinf(x_2_) ? 1 : 0;
+		y_reduced_chunk_thread_ += int(isnan(x_2_) || isinf(x_2_) ? 1 : 0);
 	}
 	y_reduced_chunk_thread_ = simd_sum(y_reduced_chunk_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		y_reduced_chunk_parts_[simd_] = y_reduced_chunk_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int y_reduced_chunk_2_ = 0;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < 4) {
 		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
 	y_reduced_chunk_2_ = simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
-		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
+		y_reduced_chunk_[p_chunks_] = kg_index(y_reduced_chunk_2_);
 	}
 }
 
@@ -176,29 +183,29 @@ kernel void kg_dd4f7221_count_nonfinite_bf16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup int y_reduced_chunk_parts_[4];
-	const int size_P_ = int(args.size_P_);
-	const int p_chunks_ = int(group.x);
-	const int from_ = int(group.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index p_chunks_ = kg_index(group.x);
+	const kg_index from_ = kg_index(group.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
 	int y_reduced_chunk_thread_ = 0;
-	for (int p_ = from_ + thread_; p_ < to_; p_ += 128) {
+	for (kg_index p_ = from_ + thread_; p_ < to_; p_ += 128) {
 		const float x_2_ = kg_from_bf16(x_[p_]);
-		y_reduced_chunk_thread_ += isnan(x_2_) || isinf(x_2_) ? 1 : 0;
+		y_reduced_chunk_thread_ += int(isnan(x_2_) || isinf(x_2_) ? 1 : 0);
 	}
 	y_reduced_chunk_thread_ = simd_sum(y_reduced_chunk_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		y_reduced_chunk_parts_[simd_] = y_reduced_chunk_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int y_reduced_chunk_2_ = 0;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < 4) {
 		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
 	y_reduced_chunk_2_ = simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
-		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
+		y_reduced_chunk_[p_chunks_] = kg_index(y_reduced_chunk_2_);
 	}
 }

@@ -10,6 +10,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0xeb999d9ca6fe36f2ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -62,23 +69,23 @@ kernel void kg_dd4f7221_max_f32_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float y_reduced_chunk_parts_[4];
-	const int size_P_ = int(args.size_P_);
-	const int p_chunks_ = int(group.x);
-	const int from_ = int(group.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index p_chunks_ = kg_index(group.x);
+	const kg_index from_ = kg_index(group.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
 	float y_reduced_chunk_thread_ = -INFINITY;
-	for (int p_ = from_ + thread_; p_ < to_; p_ += 128) {
+	for (kg_index p_ = from_ + thread_; p_ < to_; p_ += 128) {
 		y_reduced_chunk_thread_ = kg_max(y_reduced_chunk_thread_, x_[p_]);
 	}
 	y_reduced_chunk_thread_ = kg_simd_max(y_reduced_chunk_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		y_reduced_chunk_parts_[simd_] = y_reduced_chunk_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_chunk_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < 4) {
 		y_reduced_chunk_2_ = kg_max(y_reduced_chunk_2_, y_reduced_chunk_parts_[lane_]);
 	}
@@ -104,18 +111,18 @@ kernel void kg_dd4f7221_max_f32_2(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float y_reduced_parts_[8];
-	const int size_P_chunks_ = int(args.size_P_chunks_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_P_chunks_ = kg_index(args.size_P_chunks_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float y_reduced_thread_ = -INFINITY;
-	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (p_chunks_ < size_P_chunks_) {
 					y_reduced_thread_ = kg_max(y_reduced_thread_, y_reduced_chunk_[p_chunks_]);
 				}
@@ -123,12 +130,12 @@ kernel void kg_dd4f7221_max_f32_2(
 		}
 	}
 	y_reduced_thread_ = kg_simd_max(y_reduced_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		y_reduced_parts_[simd_] = y_reduced_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
@@ -154,33 +161,33 @@ kernel void kg_dd4f7221_max_f32_2_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float y_reduced_parts_[8];
-	const int size_P_chunks_ = int(args.size_P_chunks_);
+	const kg_index size_P_chunks_ = kg_index(args.size_P_chunks_);
 	float y_reduced_chunk_run_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float y_reduced_thread_ = -INFINITY;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int p_chunks_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index p_chunks_ = (i_ * threads_ + thread_) * 4;
 		if (p_chunks_ < size_P_chunks_) {
 			kg_load_f32x4(y_reduced_chunk_run_, y_reduced_chunk_ + p_chunks_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float y_reduced_chunk_2_ = y_reduced_chunk_run_[v_];
 				y_reduced_thread_ = kg_max(y_reduced_thread_, y_reduced_chunk_2_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (p_chunks_ < size_P_chunks_) {
 				kg_load_f32x4(y_reduced_chunk_run_, y_reduced_chunk_ + p_chunks_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float y_reduced_chunk_2_ = y_reduced_chunk_run_[v_];
 					y_reduced_thread_ = kg_max(y_reduced_thread_, y_reduced_chunk_2_);
 				}
@@ -188,12 +195,12 @@ kernel void kg_dd4f7221_max_f32_2_wide(
 		}
 	}
 	y_reduced_thread_ = kg_simd_max(y_reduced_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		y_reduced_parts_[simd_] = y_reduced_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
@@ -219,23 +226,23 @@ kernel void kg_dd4f7221_max_f16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float y_reduced_chunk_parts_[4];
-	const int size_P_ = int(args.size_P_);
-	const int p_chunks_ = int(group.x);
-	const int from_ = int(group.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index p_chunks_ = kg_index(group.x);
+	const kg_index from_ = kg_index(group.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
 	float y_reduced_chunk_thread_ = -INFINITY;
-	for (int p_ = from_ + thread_; p_ < to_; p_ += 128) {
+	for (kg_index p_ = from_ + thread_; p_ < to_; p_ += 128) {
 		y_reduced_chunk_thread_ = kg_max(y_reduced_chunk_thread_, float(x_[p_]));
 	}
 	y_reduced_chunk_thread_ = kg_simd_max(y_reduced_chunk_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		y_reduced_chunk_parts_[simd_] = y_reduced_chunk_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_chunk_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < 4) {
 		y_reduced_chunk_2_ = kg_max(y_reduced_chunk_2_, y_reduced_chunk_parts_[lane_]);
 	}
@@ -261,23 +268,23 @@ kernel void kg_dd4f7221_max_bf16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float y_reduced_chunk_parts_[4];
-	const int size_P_ = int(args.size_P_);
-	const int p_chunks_ = int(group.x);
-	const int from_ = int(group.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
+	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index p_chunks_ = kg_index(group.x);
+	const kg_index from_ = kg_index(group.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
 	float y_reduced_chunk_thread_ = -INFINITY;
-	for (int p_ = from_ + thread_; p_ < to_; p_ += 128) {
+	for (kg_index p_ = from_ + thread_; p_ < to_; p_ += 128) {
 		y_reduced_chunk_thread_ = kg_max(y_reduced_chunk_thread_, kg_from_bf16(x_[p_]));
 	}
 	y_reduced_chunk_thread_ = kg_simd_max(y_reduced_chunk_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		y_reduced_chunk_parts_[simd_] = y_reduced_chunk_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_chunk_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < 4) {
 		y_reduced_chunk_2_ = kg_max(y_reduced_chunk_2_, y_reduced_chunk_parts_[lane_]);
 	}

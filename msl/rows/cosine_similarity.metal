@@ -12,6 +12,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x5250c0457f3127f3ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -117,25 +124,25 @@ kernel void kg_dd4f7221_cosine_similarity_f32(
 	threadgroup float ab_parts_[8];
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float a_2_ = a_[at_ + d_];
 					const float b_2_ = b_[at_ + d_];
@@ -152,7 +159,7 @@ kernel void kg_dd4f7221_cosine_similarity_f32(
 	ab_thread_ = simd_sum(ab_thread_);
 	aa_thread_ = simd_sum(aa_thread_);
 	bb_thread_ = simd_sum(bb_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		ab_parts_[simd_] = ab_thread_;
 		aa_parts_[simd_] = aa_thread_;
 		bb_parts_[simd_] = bb_thread_;
@@ -161,7 +168,7 @@ kernel void kg_dd4f7221_cosine_similarity_f32(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		ab_ += ab_parts_[lane_];
 		aa_ += aa_parts_[lane_];
@@ -195,26 +202,26 @@ kernel void kg_dd4f7221_cosine_similarity_f32_wide(
 	threadgroup float ab_parts_[8];
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float a_run_[4];
 	float b_run_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(a_run_, a_ + at_ + d_);
 			kg_load_f32x4(b_run_, b_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
@@ -223,18 +230,18 @@ kernel void kg_dd4f7221_cosine_similarity_f32_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(a_run_, a_ + at_ + d_);
 				kg_load_f32x4(b_run_, b_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
 					ab_run_ = fma(a_2_, b_2_, ab_run_);
@@ -250,7 +257,7 @@ kernel void kg_dd4f7221_cosine_similarity_f32_wide(
 	ab_thread_ = simd_sum(ab_thread_);
 	aa_thread_ = simd_sum(aa_thread_);
 	bb_thread_ = simd_sum(bb_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		ab_parts_[simd_] = ab_thread_;
 		aa_parts_[simd_] = aa_thread_;
 		bb_parts_[simd_] = bb_thread_;
@@ -259,7 +266,7 @@ kernel void kg_dd4f7221_cosine_similarity_f32_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		ab_ += ab_parts_[lane_];
 		aa_ += aa_parts_[lane_];
@@ -293,25 +300,25 @@ kernel void kg_dd4f7221_cosine_similarity_f16(
 	threadgroup float ab_parts_[8];
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float a_2_ = float(a_[at_ + d_]);
 					const float b_2_ = float(b_[at_ + d_]);
@@ -328,7 +335,7 @@ kernel void kg_dd4f7221_cosine_similarity_f16(
 	ab_thread_ = simd_sum(ab_thread_);
 	aa_thread_ = simd_sum(aa_thread_);
 	bb_thread_ = simd_sum(bb_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		ab_parts_[simd_] = ab_thread_;
 		aa_parts_[simd_] = aa_thread_;
 		bb_parts_[simd_] = bb_thread_;
@@ -337,7 +344,7 @@ kernel void kg_dd4f7221_cosine_similarity_f16(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		ab_ += ab_parts_[lane_];
 		aa_ += aa_parts_[lane_];
@@ -371,26 +378,26 @@ kernel void kg_dd4f7221_cosine_similarity_f16_wide(
 	threadgroup float ab_parts_[8];
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float a_run_[8];
 	float b_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(a_run_, a_ + at_ + d_);
 			kg_load_f16x8(b_run_, b_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
@@ -399,18 +406,18 @@ kernel void kg_dd4f7221_cosine_similarity_f16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(a_run_, a_ + at_ + d_);
 				kg_load_f16x8(b_run_, b_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
 					ab_run_ = fma(a_2_, b_2_, ab_run_);
@@ -426,7 +433,7 @@ kernel void kg_dd4f7221_cosine_similarity_f16_wide(
 	ab_thread_ = simd_sum(ab_thread_);
 	aa_thread_ = simd_sum(aa_thread_);
 	bb_thread_ = simd_sum(bb_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		ab_parts_[simd_] = ab_thread_;
 		aa_parts_[simd_] = aa_thread_;
 		bb_parts_[simd_] = bb_thread_;
@@ -435,7 +442,7 @@ kernel void kg_dd4f7221_cosine_similarity_f16_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		ab_ += ab_parts_[lane_];
 		aa_ += aa_parts_[lane_];
@@ -469,25 +476,25 @@ kernel void kg_dd4f7221_cosine_similarity_bf16(
 	threadgroup float ab_parts_[8];
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
 					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
@@ -504,7 +511,7 @@ kernel void kg_dd4f7221_cosine_similarity_bf16(
 	ab_thread_ = simd_sum(ab_thread_);
 	aa_thread_ = simd_sum(aa_thread_);
 	bb_thread_ = simd_sum(bb_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		ab_parts_[simd_] = ab_thread_;
 		aa_parts_[simd_] = aa_thread_;
 		bb_parts_[simd_] = bb_thread_;
@@ -513,7 +520,7 @@ kernel void kg_dd4f7221_cosine_similarity_bf16(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		ab_ += ab_parts_[lane_];
 		aa_ += aa_parts_[lane_];
@@ -547,26 +554,26 @@ kernel void kg_dd4f7221_cosine_similarity_bf16_wide(
 	threadgroup float ab_parts_[8];
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float a_run_[8];
 	float b_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(a_run_, a_ + at_ + d_);
 			kg_load_bf16x8(b_run_, b_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
@@ -575,18 +582,18 @@ kernel void kg_dd4f7221_cosine_similarity_bf16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(a_run_, a_ + at_ + d_);
 				kg_load_bf16x8(b_run_, b_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
 					ab_run_ = fma(a_2_, b_2_, ab_run_);
@@ -602,7 +609,7 @@ kernel void kg_dd4f7221_cosine_similarity_bf16_wide(
 	ab_thread_ = simd_sum(ab_thread_);
 	aa_thread_ = simd_sum(aa_thread_);
 	bb_thread_ = simd_sum(bb_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		ab_parts_[simd_] = ab_thread_;
 		aa_parts_[simd_] = aa_thread_;
 		bb_parts_[simd_] = bb_thread_;
@@ -611,7 +618,7 @@ kernel void kg_dd4f7221_cosine_similarity_bf16_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		ab_ += ab_parts_[lane_];
 		aa_ += aa_parts_[lane_];
@@ -647,26 +654,26 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 	threadgroup float ab_parts_[8];
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_y_2_ = d_y_[r_];
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float a_2_ = a_[at_ + d_];
 					const float b_2_ = b_[at_ + d_];
@@ -683,7 +690,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 	ab_thread_ = simd_sum(ab_thread_);
 	aa_thread_ = simd_sum(aa_thread_);
 	bb_thread_ = simd_sum(bb_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		ab_parts_[simd_] = ab_thread_;
 		aa_parts_[simd_] = aa_thread_;
 		bb_parts_[simd_] = bb_thread_;
@@ -692,7 +699,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		ab_ += ab_parts_[lane_];
 		aa_ += aa_parts_[lane_];
@@ -711,12 +718,12 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 	const bool t_3_ = bb_ < 1e-12f;
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float b_2_ = b_[at_ + d_];
 					const float a_2_ = a_[at_ + d_];
@@ -750,23 +757,23 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32_wide(
 	threadgroup float ab_parts_[8];
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float a_row_[16];
 	float b_row_[16];
 	float a_run_[4];
 	float b_run_[4];
 	float d_a_out_[4];
 	float d_b_out_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_y_2_ = d_y_[r_];
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(a_row_ + i_ * 4, a_ + at_ + d_);
 			kg_load_f32x4(b_row_ + i_ * 4, b_ + at_ + d_);
@@ -776,11 +783,11 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32_wide(
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float a_2_ = a_row_[i_ * 4 + v_];
 				const float b_2_ = b_row_[i_ * 4 + v_];
 				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
@@ -789,18 +796,18 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(a_run_, a_ + at_ + d_);
 				kg_load_f32x4(b_run_, b_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
 					ab_run_ = fma(a_2_, b_2_, ab_run_);
@@ -816,7 +823,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32_wide(
 	ab_thread_ = simd_sum(ab_thread_);
 	aa_thread_ = simd_sum(aa_thread_);
 	bb_thread_ = simd_sum(bb_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		ab_parts_[simd_] = ab_thread_;
 		aa_parts_[simd_] = aa_thread_;
 		bb_parts_[simd_] = bb_thread_;
@@ -825,7 +832,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		ab_ += ab_parts_[lane_];
 		aa_ += aa_parts_[lane_];
@@ -845,11 +852,11 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32_wide(
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float a_2_ = a_row_[i_ * 4 + v_];
 				const float b_2_ = b_row_[i_ * 4 + v_];
 				d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
@@ -859,15 +866,15 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32_wide(
 			kg_store_f32x4(d_b_ + at_ + d_, d_b_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(a_run_, a_ + at_ + d_);
 				kg_load_f32x4(b_run_, b_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
 					d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
@@ -902,26 +909,26 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 	threadgroup float ab_parts_[8];
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_y_2_ = float(d_y_[r_]);
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float a_2_ = float(a_[at_ + d_]);
 					const float b_2_ = float(b_[at_ + d_]);
@@ -938,7 +945,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 	ab_thread_ = simd_sum(ab_thread_);
 	aa_thread_ = simd_sum(aa_thread_);
 	bb_thread_ = simd_sum(bb_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		ab_parts_[simd_] = ab_thread_;
 		aa_parts_[simd_] = aa_thread_;
 		bb_parts_[simd_] = bb_thread_;
@@ -947,7 +954,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		ab_ += ab_parts_[lane_];
 		aa_ += aa_parts_[lane_];
@@ -966,12 +973,12 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 	const bool t_3_ = bb_ < 1e-12f;
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float b_2_ = float(b_[at_ + d_]);
 					const float a_2_ = float(a_[at_ + d_]);
@@ -1005,23 +1012,23 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16_wide(
 	threadgroup float ab_parts_[8];
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float a_row_[16];
 	float b_row_[16];
 	float a_run_[8];
 	float b_run_[8];
 	float d_a_out_[8];
 	float d_b_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_y_2_ = float(d_y_[r_]);
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(a_row_ + i_ * 8, a_ + at_ + d_);
 			kg_load_f16x8(b_row_ + i_ * 8, b_ + at_ + d_);
@@ -1031,11 +1038,11 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16_wide(
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_row_[i_ * 8 + v_];
 				const float b_2_ = b_row_[i_ * 8 + v_];
 				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
@@ -1044,18 +1051,18 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(a_run_, a_ + at_ + d_);
 				kg_load_f16x8(b_run_, b_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
 					ab_run_ = fma(a_2_, b_2_, ab_run_);
@@ -1071,7 +1078,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16_wide(
 	ab_thread_ = simd_sum(ab_thread_);
 	aa_thread_ = simd_sum(aa_thread_);
 	bb_thread_ = simd_sum(bb_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		ab_parts_[simd_] = ab_thread_;
 		aa_parts_[simd_] = aa_thread_;
 		bb_parts_[simd_] = bb_thread_;
@@ -1080,7 +1087,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		ab_ += ab_parts_[lane_];
 		aa_ += aa_parts_[lane_];
@@ -1100,11 +1107,11 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16_wide(
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_row_[i_ * 8 + v_];
 				const float b_2_ = b_row_[i_ * 8 + v_];
 				d_a_out_[v_] = fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_);
@@ -1114,15 +1121,15 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16_wide(
 			kg_store_f16x8(d_b_ + at_ + d_, d_b_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(a_run_, a_ + at_ + d_);
 				kg_load_f16x8(b_run_, b_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
 					d_a_out_[v_] = fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_);
@@ -1157,26 +1164,26 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 	threadgroup float ab_parts_[8];
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
 					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
@@ -1193,7 +1200,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 	ab_thread_ = simd_sum(ab_thread_);
 	aa_thread_ = simd_sum(aa_thread_);
 	bb_thread_ = simd_sum(bb_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		ab_parts_[simd_] = ab_thread_;
 		aa_parts_[simd_] = aa_thread_;
 		bb_parts_[simd_] = bb_thread_;
@@ -1202,7 +1209,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		ab_ += ab_parts_[lane_];
 		aa_ += aa_parts_[lane_];
@@ -1221,12 +1228,12 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 	const bool t_3_ = bb_ < 1e-12f;
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
 					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
@@ -1260,23 +1267,23 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16_wide(
 	threadgroup float ab_parts_[8];
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float a_row_[16];
 	float b_row_[16];
 	float a_run_[8];
 	float b_run_[8];
 	float d_a_out_[8];
 	float d_b_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(a_row_ + i_ * 8, a_ + at_ + d_);
 			kg_load_bf16x8(b_row_ + i_ * 8, b_ + at_ + d_);
@@ -1286,11 +1293,11 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16_wide(
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_row_[i_ * 8 + v_];
 				const float b_2_ = b_row_[i_ * 8 + v_];
 				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
@@ -1299,18 +1306,18 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(a_run_, a_ + at_ + d_);
 				kg_load_bf16x8(b_run_, b_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
 					ab_run_ = fma(a_2_, b_2_, ab_run_);
@@ -1326,7 +1333,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16_wide(
 	ab_thread_ = simd_sum(ab_thread_);
 	aa_thread_ = simd_sum(aa_thread_);
 	bb_thread_ = simd_sum(bb_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		ab_parts_[simd_] = ab_thread_;
 		aa_parts_[simd_] = aa_thread_;
 		bb_parts_[simd_] = bb_thread_;
@@ -1335,7 +1342,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		ab_ += ab_parts_[lane_];
 		aa_ += aa_parts_[lane_];
@@ -1355,11 +1362,11 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16_wide(
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_row_[i_ * 8 + v_];
 				const float b_2_ = b_row_[i_ * 8 + v_];
 				d_a_out_[v_] = fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_);
@@ -1369,15 +1376,15 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16_wide(
 			kg_store_bf16x8(d_b_ + at_ + d_, d_b_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(a_run_, a_ + at_ + d_);
 				kg_load_bf16x8(b_run_, b_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
 					d_a_out_[v_] = fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_);

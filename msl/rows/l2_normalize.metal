@@ -13,6 +13,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x7ea6c9e05661f7feul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -112,21 +119,21 @@ kernel void kg_dd4f7221_l2_normalize_f32(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float sumsq_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
@@ -136,24 +143,24 @@ kernel void kg_dd4f7221_l2_normalize_f32(
 		sumsq_thread_ += sumsq_run_;
 	}
 	sumsq_thread_ = simd_sum(sumsq_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 	}
 	sumsq_ = simd_sum(sumsq_);
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					y_[at_ + d_] = x_2_ * rnorm_;
@@ -182,44 +189,44 @@ kernel void kg_dd4f7221_l2_normalize_f32_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float sumsq_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_run_[4];
 	float y_out_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
 		}
 	}
 	float sumsq_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
 				}
@@ -228,12 +235,12 @@ kernel void kg_dd4f7221_l2_normalize_f32_wide(
 		sumsq_thread_ += sumsq_run_;
 	}
 	sumsq_thread_ = simd_sum(sumsq_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 	}
@@ -241,25 +248,25 @@ kernel void kg_dd4f7221_l2_normalize_f32_wide(
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				y_out_[v_] = x_2_ * rnorm_;
 			}
 			kg_store_f32x4(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					y_out_[v_] = x_2_ * rnorm_;
 				}
@@ -288,21 +295,21 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float sumsq_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = float(x_[at_ + d_]);
 					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
@@ -312,24 +319,24 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 		sumsq_thread_ += sumsq_run_;
 	}
 	sumsq_thread_ = simd_sum(sumsq_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 	}
 	sumsq_ = simd_sum(sumsq_);
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = float(x_[at_ + d_]);
 					y_[at_ + d_] = half(x_2_ * rnorm_);
@@ -358,44 +365,44 @@ kernel void kg_dd4f7221_l2_normalize_f16_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float sumsq_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_run_[8];
 	float y_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 		}
 	}
 	float sumsq_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
 				}
@@ -404,12 +411,12 @@ kernel void kg_dd4f7221_l2_normalize_f16_wide(
 		sumsq_thread_ += sumsq_run_;
 	}
 	sumsq_thread_ = simd_sum(sumsq_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 	}
@@ -417,25 +424,25 @@ kernel void kg_dd4f7221_l2_normalize_f16_wide(
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				y_out_[v_] = x_2_ * rnorm_;
 			}
 			kg_store_f16x8(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					y_out_[v_] = x_2_ * rnorm_;
 				}
@@ -464,21 +471,21 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float sumsq_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
@@ -488,24 +495,24 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 		sumsq_thread_ += sumsq_run_;
 	}
 	sumsq_thread_ = simd_sum(sumsq_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 	}
 	sumsq_ = simd_sum(sumsq_);
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					y_[at_ + d_] = kg_to_bf16(x_2_ * rnorm_);
@@ -534,44 +541,44 @@ kernel void kg_dd4f7221_l2_normalize_bf16_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float sumsq_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_run_[8];
 	float y_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 		}
 	}
 	float sumsq_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
 				}
@@ -580,12 +587,12 @@ kernel void kg_dd4f7221_l2_normalize_bf16_wide(
 		sumsq_thread_ += sumsq_run_;
 	}
 	sumsq_thread_ = simd_sum(sumsq_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 	}
@@ -593,25 +600,25 @@ kernel void kg_dd4f7221_l2_normalize_bf16_wide(
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				y_out_[v_] = x_2_ * rnorm_;
 			}
 			kg_store_bf16x8(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					y_out_[v_] = x_2_ * rnorm_;
 				}
@@ -642,23 +649,23 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float sumsq_parts_[8];
 	threadgroup float d_rnorm_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
@@ -672,14 +679,14 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32(
 	}
 	sumsq_thread_ = simd_sum(sumsq_thread_);
 	d_rnorm_thread_ = simd_sum(d_rnorm_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 		d_rnorm_parts_[simd_] = d_rnorm_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 		d_rnorm_ += d_rnorm_parts_[lane_];
@@ -691,12 +698,12 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32(
 	const float rnorm_ = t_2_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = d_y_[at_ + d_];
 					const float x_2_ = x_[at_ + d_];
@@ -728,21 +735,21 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float sumsq_parts_[8];
 	threadgroup float d_rnorm_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float d_y_row_[16];
 	float x_run_[4];
 	float d_y_run_[4];
 	float d_x_out_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
 			kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_ + d_);
@@ -751,11 +758,11 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32_wide(
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
@@ -763,17 +770,17 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
 					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
@@ -786,14 +793,14 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32_wide(
 	}
 	sumsq_thread_ = simd_sum(sumsq_thread_);
 	d_rnorm_thread_ = simd_sum(d_rnorm_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 		d_rnorm_parts_[simd_] = d_rnorm_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 		d_rnorm_ += d_rnorm_parts_[lane_];
@@ -806,11 +813,11 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32_wide(
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 				d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
@@ -818,15 +825,15 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32_wide(
 			kg_store_f32x4(d_x_ + at_ + d_, d_x_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
 					d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
@@ -858,23 +865,23 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float sumsq_parts_[8];
 	threadgroup float d_rnorm_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = float(x_[at_ + d_]);
 					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
@@ -888,14 +895,14 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16(
 	}
 	sumsq_thread_ = simd_sum(sumsq_thread_);
 	d_rnorm_thread_ = simd_sum(d_rnorm_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 		d_rnorm_parts_[simd_] = d_rnorm_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 		d_rnorm_ += d_rnorm_parts_[lane_];
@@ -907,12 +914,12 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16(
 	const float rnorm_ = t_2_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = float(d_y_[at_ + d_]);
 					const float x_2_ = float(x_[at_ + d_]);
@@ -944,21 +951,21 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float sumsq_parts_[8];
 	threadgroup float d_rnorm_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float d_y_row_[16];
 	float x_run_[8];
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 			kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
@@ -967,11 +974,11 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16_wide(
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
@@ -979,17 +986,17 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
 					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
@@ -1002,14 +1009,14 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16_wide(
 	}
 	sumsq_thread_ = simd_sum(sumsq_thread_);
 	d_rnorm_thread_ = simd_sum(d_rnorm_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 		d_rnorm_parts_[simd_] = d_rnorm_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 		d_rnorm_ += d_rnorm_parts_[lane_];
@@ -1022,11 +1029,11 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16_wide(
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				d_x_out_[v_] = fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_);
@@ -1034,15 +1041,15 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16_wide(
 			kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
 					d_x_out_[v_] = fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_);
@@ -1074,23 +1081,23 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float sumsq_parts_[8];
 	threadgroup float d_rnorm_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
@@ -1104,14 +1111,14 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16(
 	}
 	sumsq_thread_ = simd_sum(sumsq_thread_);
 	d_rnorm_thread_ = simd_sum(d_rnorm_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 		d_rnorm_parts_[simd_] = d_rnorm_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 		d_rnorm_ += d_rnorm_parts_[lane_];
@@ -1123,12 +1130,12 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16(
 	const float rnorm_ = t_2_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
@@ -1160,21 +1167,21 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float sumsq_parts_[8];
 	threadgroup float d_rnorm_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float d_y_row_[16];
 	float x_run_[8];
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 			kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
@@ -1183,11 +1190,11 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16_wide(
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
@@ -1195,17 +1202,17 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
 					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
@@ -1218,14 +1225,14 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16_wide(
 	}
 	sumsq_thread_ = simd_sum(sumsq_thread_);
 	d_rnorm_thread_ = simd_sum(d_rnorm_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 		d_rnorm_parts_[simd_] = d_rnorm_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 		d_rnorm_ += d_rnorm_parts_[lane_];
@@ -1238,11 +1245,11 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16_wide(
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				d_x_out_[v_] = fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_);
@@ -1250,15 +1257,15 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16_wide(
 			kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
 					d_x_out_[v_] = fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_);

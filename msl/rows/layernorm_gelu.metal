@@ -13,6 +13,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x400c64e7eea298c9ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -129,21 +136,21 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_ = x_[r_ * size_D_ + d_] - first_;
 					rest_sum_run_ += t_;
@@ -153,26 +160,26 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -183,24 +190,24 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = simd_sum(var_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
 	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -245,47 +252,47 @@ kernel void kg_dd4f7221_layernorm_gelu_f32_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_run_[4];
 	float gamma_run_[4];
 	float beta_run_[4];
 	float y_out_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_row_ + i_ * 4, x_ + r_ * size_D_ + d_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_ = x_2_ - first_;
 					rest_sum_run_ += t_;
@@ -295,25 +302,25 @@ kernel void kg_dd4f7221_layernorm_gelu_f32_wide(
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_2_;
@@ -321,15 +328,15 @@ kernel void kg_dd4f7221_layernorm_gelu_f32_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -340,12 +347,12 @@ kernel void kg_dd4f7221_layernorm_gelu_f32_wide(
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = simd_sum(var_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
@@ -353,13 +360,13 @@ kernel void kg_dd4f7221_layernorm_gelu_f32_wide(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(gamma_run_, gamma_ + d_);
 			kg_load_f32x4(beta_run_, beta_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
@@ -371,16 +378,16 @@ kernel void kg_dd4f7221_layernorm_gelu_f32_wide(
 			kg_store_f32x4(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				kg_load_f32x4(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -428,21 +435,21 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? float(x_[r_ * size_D_]) : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_ = float(x_[r_ * size_D_ + d_]) - first_;
 					rest_sum_run_ += t_;
@@ -452,26 +459,26 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = float(x_[r_ * size_D_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -482,24 +489,24 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = simd_sum(var_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
 	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = float(x_[r_ * size_D_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -544,47 +551,47 @@ kernel void kg_dd4f7221_layernorm_gelu_f16_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
 	float y_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? float(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_ = x_2_ - first_;
 					rest_sum_run_ += t_;
@@ -594,25 +601,25 @@ kernel void kg_dd4f7221_layernorm_gelu_f16_wide(
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_2_;
@@ -620,15 +627,15 @@ kernel void kg_dd4f7221_layernorm_gelu_f16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -639,12 +646,12 @@ kernel void kg_dd4f7221_layernorm_gelu_f16_wide(
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = simd_sum(var_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
@@ -652,13 +659,13 @@ kernel void kg_dd4f7221_layernorm_gelu_f16_wide(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(gamma_run_, gamma_ + d_);
 			kg_load_f16x8(beta_run_, beta_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
@@ -670,16 +677,16 @@ kernel void kg_dd4f7221_layernorm_gelu_f16_wide(
 			kg_store_f16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				kg_load_f16x8(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -727,21 +734,21 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
 					rest_sum_run_ += t_;
@@ -751,26 +758,26 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -781,24 +788,24 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = simd_sum(var_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
 	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -843,47 +850,47 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
 	float y_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_ = x_2_ - first_;
 					rest_sum_run_ += t_;
@@ -893,25 +900,25 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16_wide(
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_2_;
@@ -919,15 +926,15 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -938,12 +945,12 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16_wide(
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = simd_sum(var_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
@@ -951,13 +958,13 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16_wide(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(gamma_run_, gamma_ + d_);
 			kg_load_bf16x8(beta_run_, beta_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
@@ -969,16 +976,16 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16_wide(
 			kg_store_bf16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				kg_load_bf16x8(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -1027,31 +1034,31 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
 	threadgroup float d_rest_part_parts_[16];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(group.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (d_ < size_D_) {
 						const float t_3_ = x_[row_ * size_D_ + d_] - first_ - rest_2_;
 						const float gamma_2_ = gamma_[d_];
@@ -1070,14 +1077,14 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -1088,12 +1095,12 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (d_ < size_D_) {
 						const float t_5_ = x_[row_ * size_D_ + d_] - first_ - rest_2_;
 						const float gamma_2_ = gamma_[d_];
@@ -1147,8 +1154,8 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
 	threadgroup float d_rest_part_parts_[16];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float x_row_[8];
@@ -1159,30 +1166,30 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 	float x_run_[4];
 	float d_y_run_[4];
 	float d_x_out_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(group.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_row_ + i_ * 4, x_ + row_ * size_D_ + d_);
 				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + row_ * size_D_ + d_);
@@ -1191,13 +1198,13 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				kg_load_f32x4(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -1213,19 +1220,19 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
 					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					kg_load_f32x4(beta_run_, beta_ + d_);
 					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -1245,14 +1252,14 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -1264,13 +1271,13 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				kg_load_f32x4(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -1287,18 +1294,18 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 				kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
 					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					kg_load_f32x4(beta_run_, beta_ + d_);
 					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int d_2_ = d_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -1327,8 +1334,8 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_store_f32x4(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 4);
 			kg_store_f32x4(d_beta_reduced_block_ + at_ + d_, d_beta_reduced_block_sums_ + i_ * 4);
@@ -1354,28 +1361,28 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_2(
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[512];
 	threadgroup float d_beta_reduced_parts_[512];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_blocks_ = int(args.size_R_blocks_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int d_ = from_ + column_;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
@@ -1390,7 +1397,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_2(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_gamma_reduced_ = 0.0f;
 	float d_beta_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 		d_beta_reduced_ += d_beta_reduced_parts_[i_ * columns_ + column_];
 	}
@@ -1426,31 +1433,31 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
 	threadgroup float d_rest_part_parts_[16];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(group.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? float(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float t_3_ = float(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
 						const float gamma_2_ = float(gamma_[d_]);
@@ -1469,14 +1476,14 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -1487,12 +1494,12 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float t_5_ = float(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
 						const float gamma_2_ = float(gamma_[d_]);
@@ -1546,8 +1553,8 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
 	threadgroup float d_rest_part_parts_[16];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float x_row_[8];
@@ -1558,30 +1565,30 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
 	float x_run_[8];
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(group.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? float(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_row_ + i_ * 8, x_ + row_ * size_D_ + d_);
 				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + row_ * size_D_ + d_);
@@ -1590,13 +1597,13 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				kg_load_f16x8(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -1612,19 +1619,19 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					kg_load_f16x8(beta_run_, beta_ + d_);
 					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -1644,14 +1651,14 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -1663,13 +1670,13 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				kg_load_f16x8(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -1686,18 +1693,18 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
 				kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					kg_load_f16x8(beta_run_, beta_ + d_);
 					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int d_2_ = d_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -1726,8 +1733,8 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
 			kg_store_f32x8(d_beta_reduced_block_ + at_ + d_, d_beta_reduced_block_sums_ + i_ * 8);
@@ -1753,28 +1760,28 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_2(
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[512];
 	threadgroup float d_beta_reduced_parts_[512];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_blocks_ = int(args.size_R_blocks_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int d_ = from_ + column_;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
@@ -1789,7 +1796,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_2(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_gamma_reduced_ = 0.0f;
 	float d_beta_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 		d_beta_reduced_ += d_beta_reduced_parts_[i_ * columns_ + column_];
 	}
@@ -1825,31 +1832,31 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
 	threadgroup float d_rest_part_parts_[16];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(group.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float t_3_ = kg_from_bf16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
 						const float gamma_2_ = kg_from_bf16(gamma_[d_]);
@@ -1868,14 +1875,14 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -1886,12 +1893,12 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float t_5_ = kg_from_bf16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
 						const float gamma_2_ = kg_from_bf16(gamma_[d_]);
@@ -1945,8 +1952,8 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
 	threadgroup float d_rest_part_parts_[16];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float x_row_[8];
@@ -1957,30 +1964,30 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
 	float x_run_[8];
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(group.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_row_ + i_ * 8, x_ + row_ * size_D_ + d_);
 				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + row_ * size_D_ + d_);
@@ -1989,13 +1996,13 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				kg_load_bf16x8(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -2011,19 +2018,19 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					kg_load_bf16x8(beta_run_, beta_ + d_);
 					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -2043,14 +2050,14 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -2062,13 +2069,13 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				kg_load_bf16x8(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -2085,18 +2092,18 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
 				kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					kg_load_bf16x8(beta_run_, beta_ + d_);
 					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int d_2_ = d_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -2125,8 +2132,8 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
 			kg_store_f32x8(d_beta_reduced_block_ + at_ + d_, d_beta_reduced_block_sums_ + i_ * 8);
@@ -2152,28 +2159,28 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_2(
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[512];
 	threadgroup float d_beta_reduced_parts_[512];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_blocks_ = int(args.size_R_blocks_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int d_ = from_ + column_;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
@@ -2188,7 +2195,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_2(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_gamma_reduced_ = 0.0f;
 	float d_beta_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 		d_beta_reduced_ += d_beta_reduced_parts_[i_ * columns_ + column_];
 	}

@@ -12,6 +12,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x03029e374e16c7b3ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -125,20 +132,20 @@ kernel void kg_dd4f7221_log_softmax_f32(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 4; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 4 + v_;
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = x_[at_ + d_];
 				top_thread_ = kg_max(top_thread_, x_2_);
@@ -146,13 +153,13 @@ kernel void kg_dd4f7221_log_softmax_f32(
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					top_thread_ = kg_max(top_thread_, x_2_);
@@ -167,10 +174,10 @@ kernel void kg_dd4f7221_log_softmax_f32(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					const float t_ = x_2_ - base_2_;
@@ -183,12 +190,12 @@ kernel void kg_dd4f7221_log_softmax_f32(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -200,10 +207,10 @@ kernel void kg_dd4f7221_log_softmax_f32(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 4; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 4 + v_;
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = x_[at_ + d_];
 				const float t_ = x_2_ - base_2_;
@@ -214,23 +221,23 @@ kernel void kg_dd4f7221_log_softmax_f32(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
 	total_2_ = simd_sum(total_2_);
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					const float t_ = x_2_ - base_2_;
@@ -271,20 +278,20 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_slab_[16];
 	float y_out_[4];
 	float x_run_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
 		}
@@ -292,32 +299,32 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				top_thread_ = kg_max(top_thread_, x_2_);
 			}
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_slab_ + i_ * 4, x_ + at_ + d_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_slab_[i_ * 4 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
@@ -331,11 +338,11 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_slab_[i_ * 4 + v_];
 					const float t_ = x_2_ - base_2_;
 					const float e_ = precise::exp(t_);
@@ -347,12 +354,12 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -364,11 +371,11 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - base_2_;
 				const float e_ = precise::exp(t_);
@@ -378,23 +385,23 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
 	total_2_ = simd_sum(total_2_);
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - base_2_;
 				y_out_[v_] = t_ - logtotal_;
@@ -402,14 +409,14 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 			kg_store_f32x4(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_ = x_2_ - base_2_;
 					y_out_[v_] = t_ - logtotal_;
@@ -450,20 +457,20 @@ kernel void kg_dd4f7221_log_softmax_f16(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = float(x_[at_ + d_]);
 				top_thread_ = kg_max(top_thread_, x_2_);
@@ -471,13 +478,13 @@ kernel void kg_dd4f7221_log_softmax_f16(
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = float(x_[at_ + d_]);
 					top_thread_ = kg_max(top_thread_, x_2_);
@@ -492,10 +499,10 @@ kernel void kg_dd4f7221_log_softmax_f16(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = float(x_[at_ + d_]);
 					const float t_ = x_2_ - base_2_;
@@ -508,12 +515,12 @@ kernel void kg_dd4f7221_log_softmax_f16(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -525,10 +532,10 @@ kernel void kg_dd4f7221_log_softmax_f16(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = float(x_[at_ + d_]);
 				const float t_ = x_2_ - base_2_;
@@ -539,23 +546,23 @@ kernel void kg_dd4f7221_log_softmax_f16(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
 	total_2_ = simd_sum(total_2_);
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = float(x_[at_ + d_]);
 					const float t_ = x_2_ - base_2_;
@@ -596,20 +603,20 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_slab_[16];
 	float y_out_[8];
 	float x_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 		}
@@ -617,32 +624,32 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				top_thread_ = kg_max(top_thread_, x_2_);
 			}
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_slab_ + i_ * 8, x_ + at_ + d_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_slab_[i_ * 8 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
@@ -656,11 +663,11 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_slab_[i_ * 8 + v_];
 					const float t_ = x_2_ - base_2_;
 					const float e_ = precise::exp(t_);
@@ -672,12 +679,12 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -689,11 +696,11 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - base_2_;
 				const float e_ = precise::exp(t_);
@@ -703,23 +710,23 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
 	total_2_ = simd_sum(total_2_);
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - base_2_;
 				y_out_[v_] = t_ - logtotal_;
@@ -727,14 +734,14 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 			kg_store_f16x8(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_ = x_2_ - base_2_;
 					y_out_[v_] = t_ - logtotal_;
@@ -775,20 +782,20 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 				top_thread_ = kg_max(top_thread_, x_2_);
@@ -796,13 +803,13 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					top_thread_ = kg_max(top_thread_, x_2_);
@@ -817,10 +824,10 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					const float t_ = x_2_ - base_2_;
@@ -833,12 +840,12 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -850,10 +857,10 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 				const float t_ = x_2_ - base_2_;
@@ -864,23 +871,23 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
 	total_2_ = simd_sum(total_2_);
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					const float t_ = x_2_ - base_2_;
@@ -921,20 +928,20 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_slab_[16];
 	float y_out_[8];
 	float x_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 		}
@@ -942,32 +949,32 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				top_thread_ = kg_max(top_thread_, x_2_);
 			}
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_slab_ + i_ * 8, x_ + at_ + d_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_slab_[i_ * 8 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
@@ -981,11 +988,11 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_slab_[i_ * 8 + v_];
 					const float t_ = x_2_ - base_2_;
 					const float e_ = precise::exp(t_);
@@ -997,12 +1004,12 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -1014,11 +1021,11 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - base_2_;
 				const float e_ = precise::exp(t_);
@@ -1028,23 +1035,23 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
 	total_2_ = simd_sum(total_2_);
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - base_2_;
 				y_out_[v_] = t_ - logtotal_;
@@ -1052,14 +1059,14 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 			kg_store_bf16x8(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_ = x_2_ - base_2_;
 					y_out_[v_] = t_ - logtotal_;
@@ -1098,23 +1105,23 @@ kernel void kg_dd4f7221_log_softmax_grad_f32(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_logtotal_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
 	float d_logtotal_part_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = d_y_[at_ + d_];
 					d_logtotal_part_run_ += d_y_2_;
@@ -1124,12 +1131,12 @@ kernel void kg_dd4f7221_log_softmax_grad_f32(
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
 	d_logtotal_part_thread_ = simd_sum(d_logtotal_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_logtotal_part_parts_[simd_] = d_logtotal_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
@@ -1137,12 +1144,12 @@ kernel void kg_dd4f7221_log_softmax_grad_f32(
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = d_y_[at_ + d_];
 					d_x_[at_ + d_] = d_y_2_ + d_logtotal_ * precise::exp(x_[at_ + d_] - base_ - logtotal_);
@@ -1172,47 +1179,47 @@ kernel void kg_dd4f7221_log_softmax_grad_f32_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_logtotal_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float d_y_row_[16];
 	float d_y_run_[4];
 	float x_run_[4];
 	float d_x_out_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_ + d_);
 		}
 	}
 	float d_logtotal_part_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 				d_logtotal_part_thread_ += d_y_2_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_logtotal_part_run_ += d_y_2_;
 				}
@@ -1221,12 +1228,12 @@ kernel void kg_dd4f7221_log_softmax_grad_f32_wide(
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
 	d_logtotal_part_thread_ = simd_sum(d_logtotal_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_logtotal_part_parts_[simd_] = d_logtotal_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
@@ -1235,12 +1242,12 @@ kernel void kg_dd4f7221_log_softmax_grad_f32_wide(
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_run_, x_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 				const float x_2_ = x_run_[v_];
 				d_x_out_[v_] = d_y_2_ + d_logtotal_ * precise::exp(x_2_ - base_ - logtotal_);
@@ -1248,15 +1255,15 @@ kernel void kg_dd4f7221_log_softmax_grad_f32_wide(
 			kg_store_f32x4(d_x_ + at_ + d_, d_x_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float x_2_ = x_run_[v_];
 					d_x_out_[v_] = d_y_2_ + d_logtotal_ * precise::exp(x_2_ - base_ - logtotal_);
@@ -1287,23 +1294,23 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_logtotal_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
 	float d_logtotal_part_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = float(d_y_[at_ + d_]);
 					d_logtotal_part_run_ += d_y_2_;
@@ -1313,12 +1320,12 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
 	d_logtotal_part_thread_ = simd_sum(d_logtotal_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_logtotal_part_parts_[simd_] = d_logtotal_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
@@ -1326,12 +1333,12 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = float(d_y_[at_ + d_]);
 					d_x_[at_ + d_] = half(fma(d_logtotal_, precise::exp(float(x_[at_ + d_]) - base_ - logtotal_), d_y_2_));
@@ -1361,47 +1368,47 @@ kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_logtotal_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float d_y_row_[16];
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
 		}
 	}
 	float d_logtotal_part_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				d_logtotal_part_thread_ += d_y_2_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_logtotal_part_run_ += d_y_2_;
 				}
@@ -1410,12 +1417,12 @@ kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
 	d_logtotal_part_thread_ = simd_sum(d_logtotal_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_logtotal_part_parts_[simd_] = d_logtotal_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
@@ -1424,12 +1431,12 @@ kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_run_, x_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float x_2_ = x_run_[v_];
 				d_x_out_[v_] = fma(d_logtotal_, precise::exp(x_2_ - base_ - logtotal_), d_y_2_);
@@ -1437,15 +1444,15 @@ kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
 			kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float x_2_ = x_run_[v_];
 					d_x_out_[v_] = fma(d_logtotal_, precise::exp(x_2_ - base_ - logtotal_), d_y_2_);
@@ -1476,23 +1483,23 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_logtotal_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
 	float d_logtotal_part_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 					d_logtotal_part_run_ += d_y_2_;
@@ -1502,12 +1509,12 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
 	d_logtotal_part_thread_ = simd_sum(d_logtotal_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_logtotal_part_parts_[simd_] = d_logtotal_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
@@ -1515,12 +1522,12 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 					d_x_[at_ + d_] = kg_to_bf16(fma(d_logtotal_, precise::exp(kg_from_bf16(x_[at_ + d_]) - base_ - logtotal_), d_y_2_));
@@ -1550,47 +1557,47 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_logtotal_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float d_y_row_[16];
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
 		}
 	}
 	float d_logtotal_part_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				d_logtotal_part_thread_ += d_y_2_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_logtotal_part_run_ += d_y_2_;
 				}
@@ -1599,12 +1606,12 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
 	d_logtotal_part_thread_ = simd_sum(d_logtotal_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_logtotal_part_parts_[simd_] = d_logtotal_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
@@ -1613,12 +1620,12 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_run_, x_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float x_2_ = x_run_[v_];
 				d_x_out_[v_] = fma(d_logtotal_, precise::exp(x_2_ - base_ - logtotal_), d_y_2_);
@@ -1626,15 +1633,15 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
 			kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float x_2_ = x_run_[v_];
 					d_x_out_[v_] = fma(d_logtotal_, precise::exp(x_2_ - base_ - logtotal_), d_y_2_);

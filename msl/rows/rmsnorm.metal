@@ -12,6 +12,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x2b89c6772186d45cul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -118,21 +125,21 @@ kernel void kg_dd4f7221_rmsnorm_f32(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float meansq_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float meansq_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
@@ -142,24 +149,24 @@ kernel void kg_dd4f7221_rmsnorm_f32(
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
 	meansq_sum_thread_ = simd_sum(meansq_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		meansq_sum_parts_[simd_] = meansq_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
 	meansq_sum_ = simd_sum(meansq_sum_);
-	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					y_[at_ + d_] = x_2_ * rstd_2_ * gamma_[d_];
@@ -193,45 +200,45 @@ kernel void kg_dd4f7221_rmsnorm_f32_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float meansq_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_run_[4];
 	float gamma_run_[4];
 	float y_out_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
 		}
 	}
 	float meansq_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				meansq_sum_thread_ = fma(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
 				}
@@ -240,25 +247,25 @@ kernel void kg_dd4f7221_rmsnorm_f32_wide(
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
 	meansq_sum_thread_ = simd_sum(meansq_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		meansq_sum_parts_[simd_] = meansq_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
 	meansq_sum_ = simd_sum(meansq_sum_);
-	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(gamma_run_, gamma_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
@@ -266,15 +273,15 @@ kernel void kg_dd4f7221_rmsnorm_f32_wide(
 			kg_store_f32x4(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
@@ -309,21 +316,21 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float meansq_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float meansq_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = float(x_[at_ + d_]);
 					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
@@ -333,24 +340,24 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
 	meansq_sum_thread_ = simd_sum(meansq_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		meansq_sum_parts_[simd_] = meansq_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
 	meansq_sum_ = simd_sum(meansq_sum_);
-	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = float(x_[at_ + d_]);
 					y_[at_ + d_] = half(x_2_ * rstd_2_ * float(gamma_[d_]));
@@ -384,45 +391,45 @@ kernel void kg_dd4f7221_rmsnorm_f16_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float meansq_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_run_[8];
 	float gamma_run_[8];
 	float y_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 		}
 	}
 	float meansq_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				meansq_sum_thread_ = fma(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
 				}
@@ -431,25 +438,25 @@ kernel void kg_dd4f7221_rmsnorm_f16_wide(
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
 	meansq_sum_thread_ = simd_sum(meansq_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		meansq_sum_parts_[simd_] = meansq_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
 	meansq_sum_ = simd_sum(meansq_sum_);
-	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(gamma_run_, gamma_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
@@ -457,15 +464,15 @@ kernel void kg_dd4f7221_rmsnorm_f16_wide(
 			kg_store_f16x8(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
@@ -500,21 +507,21 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float meansq_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float meansq_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
@@ -524,24 +531,24 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
 	meansq_sum_thread_ = simd_sum(meansq_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		meansq_sum_parts_[simd_] = meansq_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
 	meansq_sum_ = simd_sum(meansq_sum_);
-	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					y_[at_ + d_] = kg_to_bf16(x_2_ * rstd_2_ * kg_from_bf16(gamma_[d_]));
@@ -575,45 +582,45 @@ kernel void kg_dd4f7221_rmsnorm_bf16_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float meansq_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_run_[8];
 	float gamma_run_[8];
 	float y_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 		}
 	}
 	float meansq_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				meansq_sum_thread_ = fma(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
 				}
@@ -622,25 +629,25 @@ kernel void kg_dd4f7221_rmsnorm_bf16_wide(
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
 	meansq_sum_thread_ = simd_sum(meansq_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		meansq_sum_parts_[simd_] = meansq_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
 	meansq_sum_ = simd_sum(meansq_sum_);
-	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(gamma_run_, gamma_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
@@ -648,15 +655,15 @@ kernel void kg_dd4f7221_rmsnorm_bf16_wide(
 			kg_store_bf16x8(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
@@ -692,27 +699,27 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
-	const float t_ = float(max(size_D_, 1));
-	const int at_ = int(group.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
+	const float t_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
-		const int at_2_ = row_ * size_D_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		const kg_index at_2_ = row_ * size_D_;
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = d_y_[at_2_ + d_];
 						const float t_2_ = d_y_2_ * gamma_[d_];
@@ -724,24 +731,24 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 			d_rstd_thread_ += d_rstd_run_;
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_ / t_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = d_y_[at_2_ + d_];
 						const float t_3_ = d_y_2_ * gamma_[d_];
@@ -782,8 +789,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_y_row_[8];
 	float x_row_[8];
@@ -791,24 +798,24 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 	float d_y_run_[4];
 	float x_run_[4];
 	float d_x_out_[4];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	const float t_ = float(max(size_D_, 1));
-	const int at_ = int(group.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float rstd_2_ = rstd_[row_];
-		const int at_2_ = row_ * size_D_;
+		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
 				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
@@ -816,12 +823,12 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		}
 		float d_rstd_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
@@ -830,17 +837,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -852,12 +859,12 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 			d_rstd_thread_ += d_rstd_run_;
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
@@ -865,12 +872,12 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_ / t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
@@ -881,17 +888,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 				kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int d_2_ = d_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -910,8 +917,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_store_f32x4(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 4);
 		}
@@ -933,25 +940,25 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_2(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[512];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_blocks_ = int(args.size_R_blocks_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int d_ = from_ + column_;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
@@ -961,7 +968,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_2(
 	d_gamma_reduced_parts_[thread_] = d_gamma_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_gamma_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -991,27 +998,27 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
-	const float t_ = float(max(size_D_, 1));
-	const int at_ = int(group.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
+	const float t_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
-		const int at_2_ = row_ * size_D_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		const kg_index at_2_ = row_ * size_D_;
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = float(d_y_[at_2_ + d_]);
 						const float t_2_ = d_y_2_ * float(gamma_[d_]);
@@ -1023,24 +1030,24 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 			d_rstd_thread_ += d_rstd_run_;
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_ / t_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = float(d_y_[at_2_ + d_]);
 						const float t_3_ = d_y_2_ * float(gamma_[d_]);
@@ -1081,8 +1088,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_y_row_[8];
 	float x_row_[8];
@@ -1090,24 +1097,24 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	const float t_ = float(max(size_D_, 1));
-	const int at_ = int(group.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float rstd_2_ = rstd_[row_];
-		const int at_2_ = row_ * size_D_;
+		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
 				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
@@ -1115,12 +1122,12 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 		}
 		float d_rstd_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
@@ -1129,17 +1136,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -1151,12 +1158,12 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 			d_rstd_thread_ += d_rstd_run_;
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
@@ -1164,12 +1171,12 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_ / t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
@@ -1180,17 +1187,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 				kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int d_2_ = d_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -1209,8 +1216,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
 		}
@@ -1232,25 +1239,25 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_2(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[512];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_blocks_ = int(args.size_R_blocks_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int d_ = from_ + column_;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
@@ -1260,7 +1267,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_2(
 	d_gamma_reduced_parts_[thread_] = d_gamma_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_gamma_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1290,27 +1297,27 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
-	const float t_ = float(max(size_D_, 1));
-	const int at_ = int(group.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
+	const float t_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
-		const int at_2_ = row_ * size_D_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		const kg_index at_2_ = row_ * size_D_;
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
 						const float t_2_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
@@ -1322,24 +1329,24 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 			d_rstd_thread_ += d_rstd_run_;
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_ / t_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
 						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
@@ -1380,8 +1387,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_rstd_parts_[16];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_y_row_[8];
 	float x_row_[8];
@@ -1389,24 +1396,24 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	const float t_ = float(max(size_D_, 1));
-	const int at_ = int(group.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(group.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float rstd_2_ = rstd_[row_];
-		const int at_2_ = row_ * size_D_;
+		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
 				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
@@ -1414,12 +1421,12 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 		}
 		float d_rstd_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
@@ -1428,17 +1435,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -1450,12 +1457,12 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 			d_rstd_thread_ += d_rstd_run_;
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
-		if (int(lane) == 0) {
+		if (kg_index(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		const int lane_ = int(lane);
+		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
@@ -1463,12 +1470,12 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_ / t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
@@ -1479,17 +1486,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 				kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int d_2_ = d_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -1508,8 +1515,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
 		}
@@ -1531,25 +1538,25 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_2(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[512];
-	const int size_D_ = int(args.size_D_);
-	const int size_R_blocks_ = int(args.size_R_blocks_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int d_ = from_ + column_;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
@@ -1559,7 +1566,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_2(
 	d_gamma_reduced_parts_[thread_] = d_gamma_reduced_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_gamma_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {

@@ -10,6 +10,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0xbcb7e07f200cf2fbul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -107,21 +114,21 @@ kernel void kg_dd4f7221_row_mean_f32(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float y_reduced_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float y_reduced_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float y_reduced_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					y_reduced_sum_run_ += x_[at_ + d_];
 				}
@@ -130,18 +137,18 @@ kernel void kg_dd4f7221_row_mean_f32(
 		y_reduced_sum_thread_ += y_reduced_sum_run_;
 	}
 	y_reduced_sum_thread_ = simd_sum(y_reduced_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		y_reduced_sum_parts_[simd_] = y_reduced_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
 	y_reduced_sum_ = simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
-		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
+		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, kg_index(1)));
 		y_[r_] = y_reduced_;
 	}
 }
@@ -163,36 +170,36 @@ kernel void kg_dd4f7221_row_mean_f32_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float y_reduced_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_run_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float y_reduced_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_run_, x_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_reduced_sum_thread_ += x_2_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float y_reduced_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					y_reduced_sum_run_ += x_2_;
 				}
@@ -201,18 +208,18 @@ kernel void kg_dd4f7221_row_mean_f32_wide(
 		y_reduced_sum_thread_ += y_reduced_sum_run_;
 	}
 	y_reduced_sum_thread_ = simd_sum(y_reduced_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		y_reduced_sum_parts_[simd_] = y_reduced_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
 	y_reduced_sum_ = simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
-		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
+		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, kg_index(1)));
 		y_[r_] = y_reduced_;
 	}
 }
@@ -234,21 +241,21 @@ kernel void kg_dd4f7221_row_mean_f16(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float y_reduced_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float y_reduced_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float y_reduced_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					y_reduced_sum_run_ += float(x_[at_ + d_]);
 				}
@@ -257,18 +264,18 @@ kernel void kg_dd4f7221_row_mean_f16(
 		y_reduced_sum_thread_ += y_reduced_sum_run_;
 	}
 	y_reduced_sum_thread_ = simd_sum(y_reduced_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		y_reduced_sum_parts_[simd_] = y_reduced_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
 	y_reduced_sum_ = simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
-		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
+		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, kg_index(1)));
 		y_[r_] = half(y_reduced_);
 	}
 }
@@ -290,36 +297,36 @@ kernel void kg_dd4f7221_row_mean_f16_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float y_reduced_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float y_reduced_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_run_, x_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_reduced_sum_thread_ += x_2_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float y_reduced_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					y_reduced_sum_run_ += x_2_;
 				}
@@ -328,18 +335,18 @@ kernel void kg_dd4f7221_row_mean_f16_wide(
 		y_reduced_sum_thread_ += y_reduced_sum_run_;
 	}
 	y_reduced_sum_thread_ = simd_sum(y_reduced_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		y_reduced_sum_parts_[simd_] = y_reduced_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
 	y_reduced_sum_ = simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
-		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
+		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, kg_index(1)));
 		y_[r_] = half(y_reduced_);
 	}
 }
@@ -361,21 +368,21 @@ kernel void kg_dd4f7221_row_mean_bf16(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float y_reduced_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float y_reduced_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float y_reduced_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					y_reduced_sum_run_ += kg_from_bf16(x_[at_ + d_]);
 				}
@@ -384,18 +391,18 @@ kernel void kg_dd4f7221_row_mean_bf16(
 		y_reduced_sum_thread_ += y_reduced_sum_run_;
 	}
 	y_reduced_sum_thread_ = simd_sum(y_reduced_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		y_reduced_sum_parts_[simd_] = y_reduced_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
 	y_reduced_sum_ = simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
-		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
+		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, kg_index(1)));
 		y_[r_] = kg_to_bf16(y_reduced_);
 	}
 }
@@ -417,36 +424,36 @@ kernel void kg_dd4f7221_row_mean_bf16_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float y_reduced_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float y_reduced_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_run_, x_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_reduced_sum_thread_ += x_2_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float y_reduced_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					y_reduced_sum_run_ += x_2_;
 				}
@@ -455,18 +462,18 @@ kernel void kg_dd4f7221_row_mean_bf16_wide(
 		y_reduced_sum_thread_ += y_reduced_sum_run_;
 	}
 	y_reduced_sum_thread_ = simd_sum(y_reduced_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		y_reduced_sum_parts_[simd_] = y_reduced_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
 	y_reduced_sum_ = simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
-		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
+		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, kg_index(1)));
 		y_[r_] = kg_to_bf16(y_reduced_);
 	}
 }
@@ -485,25 +492,25 @@ kernel void kg_dd4f7221_row_mean_grad_f32(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
-		const float t_ = float(max(size_D_, 1));
+		const float t_ = float(max(size_D_, kg_index(1)));
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			d_x_[r_ * size_D_ + d_] = d_y_[r_] / t_;
 		}
 	} else {
-		const float t_ = float(max(size_D_, 1));
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		const float t_ = float(max(size_D_, kg_index(1)));
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			d_x_[r_ * size_D_ + d_] = d_y_[r_] / t_;
 		}
 	}
@@ -523,32 +530,32 @@ kernel void kg_dd4f7221_row_mean_grad_f32_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_x_out_[4];
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= n_) {
-		const float t_ = float(max(size_D_, 1));
+		const float t_ = float(max(size_D_, kg_index(1)));
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			const float t_2_ = d_y_[r_] / t_;
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				d_x_out_[v_] = t_2_;
 			}
-			const int at_2_ = r_ * size_D_;
+			const kg_index at_2_ = r_ * size_D_;
 			kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
 		}
 	} else {
-		const float t_ = float(max(size_D_, 1));
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		const float t_ = float(max(size_D_, kg_index(1)));
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			d_x_[r_ * size_D_ + d_] = d_y_[r_] / t_;
 		}
 	}
@@ -568,25 +575,25 @@ kernel void kg_dd4f7221_row_mean_grad_f16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const float t_ = float(max(size_D_, 1));
+		const float t_ = float(max(size_D_, kg_index(1)));
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			d_x_[r_ * size_D_ + d_] = half(float(d_y_[r_]) / t_);
 		}
 	} else {
-		const float t_ = float(max(size_D_, 1));
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		const float t_ = float(max(size_D_, kg_index(1)));
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			d_x_[r_ * size_D_ + d_] = half(float(d_y_[r_]) / t_);
 		}
 	}
@@ -606,32 +613,32 @@ kernel void kg_dd4f7221_row_mean_grad_f16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_x_out_[8];
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const float t_ = float(max(size_D_, 1));
+		const float t_ = float(max(size_D_, kg_index(1)));
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			const float t_2_ = float(d_y_[r_]) / t_;
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				d_x_out_[v_] = t_2_;
 			}
-			const int at_2_ = r_ * size_D_;
+			const kg_index at_2_ = r_ * size_D_;
 			kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
 		}
 	} else {
-		const float t_ = float(max(size_D_, 1));
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		const float t_ = float(max(size_D_, kg_index(1)));
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			d_x_[r_ * size_D_ + d_] = half(float(d_y_[r_]) / t_);
 		}
 	}
@@ -651,25 +658,25 @@ kernel void kg_dd4f7221_row_mean_grad_bf16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const float t_ = float(max(size_D_, 1));
+		const float t_ = float(max(size_D_, kg_index(1)));
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_]) / t_);
 		}
 	} else {
-		const float t_ = float(max(size_D_, 1));
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		const float t_ = float(max(size_D_, kg_index(1)));
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_]) / t_);
 		}
 	}
@@ -689,32 +696,32 @@ kernel void kg_dd4f7221_row_mean_grad_bf16_wide(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_x_out_[8];
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
-		const float t_ = float(max(size_D_, 1));
+		const float t_ = float(max(size_D_, kg_index(1)));
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			const float t_2_ = kg_from_bf16(d_y_[r_]) / t_;
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				d_x_out_[v_] = t_2_;
 			}
-			const int at_2_ = r_ * size_D_;
+			const kg_index at_2_ = r_ * size_D_;
 			kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
 		}
 	} else {
-		const float t_ = float(max(size_D_, 1));
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		const float t_ = float(max(size_D_, kg_index(1)));
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_]) / t_);
 		}
 	}

@@ -14,6 +14,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x48575debf3aa74d4ul;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -123,20 +130,20 @@ kernel void kg_dd4f7221_softmax_f32(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 4; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 4 + v_;
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = x_[at_ + d_];
 				top_thread_ = kg_max(top_thread_, x_2_);
@@ -144,13 +151,13 @@ kernel void kg_dd4f7221_softmax_f32(
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					top_thread_ = kg_max(top_thread_, x_2_);
@@ -165,10 +172,10 @@ kernel void kg_dd4f7221_softmax_f32(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					const float e_ = precise::exp(x_2_ - base_2_);
@@ -180,12 +187,12 @@ kernel void kg_dd4f7221_softmax_f32(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -197,10 +204,10 @@ kernel void kg_dd4f7221_softmax_f32(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 4; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 4 + v_;
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = x_[at_ + d_];
 				const float e_ = precise::exp(x_2_ - base_2_);
@@ -210,23 +217,23 @@ kernel void kg_dd4f7221_softmax_f32(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 	}
 	total_ = simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					const float e_ = precise::exp(x_2_ - base_2_);
@@ -255,21 +262,21 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_slab_[16];
 	float kept_[16];
 	float y_out_[4];
 	float x_run_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
 		}
@@ -277,32 +284,32 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				top_thread_ = kg_max(top_thread_, x_2_);
 			}
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_slab_ + i_ * 4, x_ + at_ + d_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_slab_[i_ * 4 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
@@ -316,11 +323,11 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_slab_[i_ * 4 + v_];
 					const float e_ = precise::exp(x_2_ - base_2_);
 					total_run_ += e_;
@@ -331,12 +338,12 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -348,11 +355,11 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float e_ = precise::exp(x_2_ - base_2_);
 				total_run_ += e_;
@@ -362,37 +369,37 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 	}
 	total_ = simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float e_ = kept_[i_ * 4 + v_];
 				y_out_[v_] = t_ ? 0.0f : e_ / total_;
 			}
 			kg_store_f32x4(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float e_ = precise::exp(x_2_ - base_2_);
 					y_out_[v_] = t_ ? 0.0f : e_ / total_;
@@ -421,20 +428,20 @@ kernel void kg_dd4f7221_softmax_f16(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = float(x_[at_ + d_]);
 				top_thread_ = kg_max(top_thread_, x_2_);
@@ -442,13 +449,13 @@ kernel void kg_dd4f7221_softmax_f16(
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = float(x_[at_ + d_]);
 					top_thread_ = kg_max(top_thread_, x_2_);
@@ -463,10 +470,10 @@ kernel void kg_dd4f7221_softmax_f16(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = float(x_[at_ + d_]);
 					const float e_ = precise::exp(x_2_ - base_2_);
@@ -478,12 +485,12 @@ kernel void kg_dd4f7221_softmax_f16(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -495,10 +502,10 @@ kernel void kg_dd4f7221_softmax_f16(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = float(x_[at_ + d_]);
 				const float e_ = precise::exp(x_2_ - base_2_);
@@ -508,24 +515,24 @@ kernel void kg_dd4f7221_softmax_f16(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 	}
 	total_ = simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	const float t_2_ = 1.0f / total_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = float(x_[at_ + d_]);
 					const float e_ = precise::exp(x_2_ - base_2_);
@@ -554,21 +561,21 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_slab_[16];
 	float kept_[16];
 	float y_out_[8];
 	float x_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 		}
@@ -576,32 +583,32 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				top_thread_ = kg_max(top_thread_, x_2_);
 			}
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_slab_ + i_ * 8, x_ + at_ + d_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_slab_[i_ * 8 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
@@ -615,11 +622,11 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_slab_[i_ * 8 + v_];
 					const float e_ = precise::exp(x_2_ - base_2_);
 					total_run_ += e_;
@@ -630,12 +637,12 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -647,11 +654,11 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float e_ = precise::exp(x_2_ - base_2_);
 				total_run_ += e_;
@@ -661,12 +668,12 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 	}
@@ -674,25 +681,25 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 	const bool t_ = total_ == 0.0f;
 	const float t_2_ = 1.0f / total_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float e_ = kept_[i_ * 8 + v_];
 				y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
 			}
 			kg_store_f16x8(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float e_ = precise::exp(x_2_ - base_2_);
 					y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
@@ -721,20 +728,20 @@ kernel void kg_dd4f7221_softmax_bf16(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 				top_thread_ = kg_max(top_thread_, x_2_);
@@ -742,13 +749,13 @@ kernel void kg_dd4f7221_softmax_bf16(
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					top_thread_ = kg_max(top_thread_, x_2_);
@@ -763,10 +770,10 @@ kernel void kg_dd4f7221_softmax_bf16(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					const float e_ = precise::exp(x_2_ - base_2_);
@@ -778,12 +785,12 @@ kernel void kg_dd4f7221_softmax_bf16(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -795,10 +802,10 @@ kernel void kg_dd4f7221_softmax_bf16(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 				const float e_ = precise::exp(x_2_ - base_2_);
@@ -808,24 +815,24 @@ kernel void kg_dd4f7221_softmax_bf16(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 	}
 	total_ = simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	const float t_2_ = 1.0f / total_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					const float e_ = precise::exp(x_2_ - base_2_);
@@ -854,21 +861,21 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_slab_[16];
 	float kept_[16];
 	float y_out_[8];
 	float x_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 		}
@@ -876,32 +883,32 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				top_thread_ = kg_max(top_thread_, x_2_);
 			}
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_slab_ + i_ * 8, x_ + at_ + d_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_slab_[i_ * 8 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
@@ -915,11 +922,11 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_slab_[i_ * 8 + v_];
 					const float e_ = precise::exp(x_2_ - base_2_);
 					total_run_ += e_;
@@ -930,12 +937,12 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -947,11 +954,11 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float e_ = precise::exp(x_2_ - base_2_);
 				total_run_ += e_;
@@ -961,12 +968,12 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 	}
@@ -974,25 +981,25 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 	const bool t_ = total_ == 0.0f;
 	const float t_2_ = 1.0f / total_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float e_ = kept_[i_ * 8 + v_];
 				y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
 			}
 			kg_store_bf16x8(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float e_ = precise::exp(x_2_ - base_2_);
 					y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
@@ -1021,21 +1028,21 @@ kernel void kg_dd4f7221_softmax_grad_f32(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_total_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float d_total_part_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = d_y_[at_ + d_];
 					const float y_2_ = y_[at_ + d_];
@@ -1046,22 +1053,22 @@ kernel void kg_dd4f7221_softmax_grad_f32(
 		d_total_part_thread_ += d_total_part_run_;
 	}
 	d_total_part_thread_ = simd_sum(d_total_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_total_part_parts_[simd_] = d_total_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		d_total_part_ += d_total_part_parts_[lane_];
 	}
 	d_total_part_ = simd_sum(d_total_part_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = d_y_[at_ + d_];
 					const float y_2_ = y_[at_ + d_];
@@ -1090,21 +1097,21 @@ kernel void kg_dd4f7221_softmax_grad_f32_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_total_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float d_y_row_[16];
 	float y_row_[16];
 	float d_y_run_[4];
 	float y_run_[4];
 	float d_x_out_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_ + d_);
 			kg_load_f32x4(y_row_ + i_ * 4, y_ + at_ + d_);
@@ -1112,27 +1119,27 @@ kernel void kg_dd4f7221_softmax_grad_f32_wide(
 	}
 	float d_total_part_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 				const float y_2_ = y_row_[i_ * 4 + v_];
 				d_total_part_thread_ = fma(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
 				kg_load_f32x4(y_run_, y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
 					d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
@@ -1142,22 +1149,22 @@ kernel void kg_dd4f7221_softmax_grad_f32_wide(
 		d_total_part_thread_ += d_total_part_run_;
 	}
 	d_total_part_thread_ = simd_sum(d_total_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_total_part_parts_[simd_] = d_total_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		d_total_part_ += d_total_part_parts_[lane_];
 	}
 	d_total_part_ = simd_sum(d_total_part_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 				const float y_2_ = y_row_[i_ * 4 + v_];
 				d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;
@@ -1165,15 +1172,15 @@ kernel void kg_dd4f7221_softmax_grad_f32_wide(
 			kg_store_f32x4(d_x_ + at_ + d_, d_x_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
 				kg_load_f32x4(y_run_, y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
 					d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;
@@ -1202,21 +1209,21 @@ kernel void kg_dd4f7221_softmax_grad_f16(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_total_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float d_total_part_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = float(d_y_[at_ + d_]);
 					const float y_2_ = float(y_[at_ + d_]);
@@ -1227,22 +1234,22 @@ kernel void kg_dd4f7221_softmax_grad_f16(
 		d_total_part_thread_ += d_total_part_run_;
 	}
 	d_total_part_thread_ = simd_sum(d_total_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_total_part_parts_[simd_] = d_total_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		d_total_part_ += d_total_part_parts_[lane_];
 	}
 	d_total_part_ = simd_sum(d_total_part_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = float(d_y_[at_ + d_]);
 					const float y_2_ = float(y_[at_ + d_]);
@@ -1271,21 +1278,21 @@ kernel void kg_dd4f7221_softmax_grad_f16_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_total_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float d_y_row_[16];
 	float y_row_[16];
 	float d_y_run_[8];
 	float y_run_[8];
 	float d_x_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
 			kg_load_f16x8(y_row_ + i_ * 8, y_ + at_ + d_);
@@ -1293,27 +1300,27 @@ kernel void kg_dd4f7221_softmax_grad_f16_wide(
 	}
 	float d_total_part_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float y_2_ = y_row_[i_ * 8 + v_];
 				d_total_part_thread_ = fma(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
 				kg_load_f16x8(y_run_, y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
 					d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
@@ -1323,22 +1330,22 @@ kernel void kg_dd4f7221_softmax_grad_f16_wide(
 		d_total_part_thread_ += d_total_part_run_;
 	}
 	d_total_part_thread_ = simd_sum(d_total_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_total_part_parts_[simd_] = d_total_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		d_total_part_ += d_total_part_parts_[lane_];
 	}
 	d_total_part_ = simd_sum(d_total_part_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float y_2_ = y_row_[i_ * 8 + v_];
 				d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;
@@ -1346,15 +1353,15 @@ kernel void kg_dd4f7221_softmax_grad_f16_wide(
 			kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
 				kg_load_f16x8(y_run_, y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
 					d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;
@@ -1383,21 +1390,21 @@ kernel void kg_dd4f7221_softmax_grad_bf16(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_total_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float d_total_part_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 					const float y_2_ = kg_from_bf16(y_[at_ + d_]);
@@ -1408,22 +1415,22 @@ kernel void kg_dd4f7221_softmax_grad_bf16(
 		d_total_part_thread_ += d_total_part_run_;
 	}
 	d_total_part_thread_ = simd_sum(d_total_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_total_part_parts_[simd_] = d_total_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		d_total_part_ += d_total_part_parts_[lane_];
 	}
 	d_total_part_ = simd_sum(d_total_part_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 					const float y_2_ = kg_from_bf16(y_[at_ + d_]);
@@ -1452,21 +1459,21 @@ kernel void kg_dd4f7221_softmax_grad_bf16_wide(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_total_part_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float d_y_row_[16];
 	float y_row_[16];
 	float d_y_run_[8];
 	float y_run_[8];
 	float d_x_out_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
 			kg_load_bf16x8(y_row_ + i_ * 8, y_ + at_ + d_);
@@ -1474,27 +1481,27 @@ kernel void kg_dd4f7221_softmax_grad_bf16_wide(
 	}
 	float d_total_part_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float y_2_ = y_row_[i_ * 8 + v_];
 				d_total_part_thread_ = fma(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
 				kg_load_bf16x8(y_run_, y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
 					d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
@@ -1504,22 +1511,22 @@ kernel void kg_dd4f7221_softmax_grad_bf16_wide(
 		d_total_part_thread_ += d_total_part_run_;
 	}
 	d_total_part_thread_ = simd_sum(d_total_part_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		d_total_part_parts_[simd_] = d_total_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		d_total_part_ += d_total_part_parts_[lane_];
 	}
 	d_total_part_ = simd_sum(d_total_part_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float y_2_ = y_row_[i_ * 8 + v_];
 				d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;
@@ -1527,15 +1534,15 @@ kernel void kg_dd4f7221_softmax_grad_bf16_wide(
 			kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
 				kg_load_bf16x8(y_run_, y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
 					d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;

@@ -11,7 +11,14 @@
 #pragma METAL fp math_mode(safe)
 using namespace metal;
 
-constant ulong kg_spec_hash = 0x2eeb8ca3b13d222eul;
+constant ulong kg_spec_hash = 0xecf971e00cab6976ul;
+
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
 
 // The first bad value that a kernel of the program found.
 struct kg_fault {
@@ -66,8 +73,8 @@ namespace kg_dd4f7221_cumsum_forward_f32_source {
 struct Args {
 	device const float *x;
 	device float *y;
-	int size_R;
-	int size_D;
+	kg_index size_R;
+	kg_index size_D;
 	uint3 group;
 	uint tid;
 	uint lane;
@@ -86,8 +93,8 @@ constexpr constant int round_size = each * threads_scan;
 
 inline void scan(thread const Args &args) {
 	const int n = args.size_D;
-	device const T *x = args.x + int(args.group.x) * n;
-	device T *y = args.y + int(args.group.x) * n;
+	device const T *x = args.x + kg_index(args.group.x) * n;
+	device T *y = args.y + kg_index(args.group.x) * n;
 	float before = 0.0f; // the sum of all rounds before
 	int half_used = 0;   // rounds take turns with the halves of totals: one barrier is enough
 	for (int start = 0; start < n; start += round_size) {
@@ -126,7 +133,7 @@ inline void scan(thread const Args &args) {
 	}
 }
 
-#line 130 "msl/scan/cumsum.metal"
+#line 137 "msl/scan/cumsum.metal"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -155,8 +162,8 @@ kernel void kg_dd4f7221_cumsum_forward_f32(
 	kg_dd4f7221_cumsum_forward_f32_source::Args source;
 	source.x = x_;
 	source.y = y_;
-	source.size_R = int(args.size_R_);
-	source.size_D = int(args.size_D_);
+	source.size_R = kg_index(args.size_R_);
+	source.size_D = kg_index(args.size_D_);
 	source.group = group;
 	source.tid = tid;
 	source.lane = lane;
@@ -176,8 +183,8 @@ namespace kg_dd4f7221_cumsum_forward_f16_source {
 struct Args {
 	device const half *x;
 	device half *y;
-	int size_R;
-	int size_D;
+	kg_index size_R;
+	kg_index size_D;
 	uint3 group;
 	uint tid;
 	uint lane;
@@ -196,8 +203,8 @@ constexpr constant int round_size = each * threads_scan;
 
 inline void scan(thread const Args &args) {
 	const int n = args.size_D;
-	device const T *x = args.x + int(args.group.x) * n;
-	device T *y = args.y + int(args.group.x) * n;
+	device const T *x = args.x + kg_index(args.group.x) * n;
+	device T *y = args.y + kg_index(args.group.x) * n;
 	float before = 0.0f; // the sum of all rounds before
 	int half_used = 0;   // rounds take turns with the halves of totals: one barrier is enough
 	for (int start = 0; start < n; start += round_size) {
@@ -236,7 +243,7 @@ inline void scan(thread const Args &args) {
 	}
 }
 
-#line 240 "msl/scan/cumsum.metal"
+#line 247 "msl/scan/cumsum.metal"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -265,8 +272,8 @@ kernel void kg_dd4f7221_cumsum_forward_f16(
 	kg_dd4f7221_cumsum_forward_f16_source::Args source;
 	source.x = x_;
 	source.y = y_;
-	source.size_R = int(args.size_R_);
-	source.size_D = int(args.size_D_);
+	source.size_R = kg_index(args.size_R_);
+	source.size_D = kg_index(args.size_D_);
 	source.group = group;
 	source.tid = tid;
 	source.lane = lane;
@@ -286,8 +293,8 @@ namespace kg_dd4f7221_cumsum_forward_bf16_source {
 struct Args {
 	device const ushort *x;
 	device ushort *y;
-	int size_R;
-	int size_D;
+	kg_index size_R;
+	kg_index size_D;
 	uint3 group;
 	uint tid;
 	uint lane;
@@ -306,8 +313,8 @@ constexpr constant int round_size = each * threads_scan;
 
 inline void scan(thread const Args &args) {
 	const int n = args.size_D;
-	device const T *x = args.x + int(args.group.x) * n;
-	device T *y = args.y + int(args.group.x) * n;
+	device const T *x = args.x + kg_index(args.group.x) * n;
+	device T *y = args.y + kg_index(args.group.x) * n;
 	float before = 0.0f; // the sum of all rounds before
 	int half_used = 0;   // rounds take turns with the halves of totals: one barrier is enough
 	for (int start = 0; start < n; start += round_size) {
@@ -346,7 +353,7 @@ inline void scan(thread const Args &args) {
 	}
 }
 
-#line 350 "msl/scan/cumsum.metal"
+#line 357 "msl/scan/cumsum.metal"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -375,8 +382,8 @@ kernel void kg_dd4f7221_cumsum_forward_bf16(
 	kg_dd4f7221_cumsum_forward_bf16_source::Args source;
 	source.x = x_;
 	source.y = y_;
-	source.size_R = int(args.size_R_);
-	source.size_D = int(args.size_D_);
+	source.size_R = kg_index(args.size_R_);
+	source.size_D = kg_index(args.size_D_);
 	source.group = group;
 	source.tid = tid;
 	source.lane = lane;
@@ -396,8 +403,8 @@ namespace kg_dd4f7221_cumsum_reverse_f32_source {
 struct Args {
 	device const float *x;
 	device float *y;
-	int size_R;
-	int size_D;
+	kg_index size_R;
+	kg_index size_D;
 	uint3 group;
 	uint tid;
 	uint lane;
@@ -416,8 +423,8 @@ constexpr constant int round_size = each * threads_scan;
 
 inline void scan(thread const Args &args) {
 	const int n = args.size_D;
-	device const T *x = args.x + int(args.group.x) * n;
-	device T *y = args.y + int(args.group.x) * n;
+	device const T *x = args.x + kg_index(args.group.x) * n;
+	device T *y = args.y + kg_index(args.group.x) * n;
 	float before = 0.0f; // the sum of all rounds before
 	int half_used = 0;   // rounds take turns with the halves of totals: one barrier is enough
 	for (int start = 0; start < n; start += round_size) {
@@ -456,7 +463,7 @@ inline void scan(thread const Args &args) {
 	}
 }
 
-#line 460 "msl/scan/cumsum.metal"
+#line 467 "msl/scan/cumsum.metal"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -485,8 +492,8 @@ kernel void kg_dd4f7221_cumsum_reverse_f32(
 	kg_dd4f7221_cumsum_reverse_f32_source::Args source;
 	source.x = x_;
 	source.y = y_;
-	source.size_R = int(args.size_R_);
-	source.size_D = int(args.size_D_);
+	source.size_R = kg_index(args.size_R_);
+	source.size_D = kg_index(args.size_D_);
 	source.group = group;
 	source.tid = tid;
 	source.lane = lane;
@@ -506,8 +513,8 @@ namespace kg_dd4f7221_cumsum_reverse_f16_source {
 struct Args {
 	device const half *x;
 	device half *y;
-	int size_R;
-	int size_D;
+	kg_index size_R;
+	kg_index size_D;
 	uint3 group;
 	uint tid;
 	uint lane;
@@ -526,8 +533,8 @@ constexpr constant int round_size = each * threads_scan;
 
 inline void scan(thread const Args &args) {
 	const int n = args.size_D;
-	device const T *x = args.x + int(args.group.x) * n;
-	device T *y = args.y + int(args.group.x) * n;
+	device const T *x = args.x + kg_index(args.group.x) * n;
+	device T *y = args.y + kg_index(args.group.x) * n;
 	float before = 0.0f; // the sum of all rounds before
 	int half_used = 0;   // rounds take turns with the halves of totals: one barrier is enough
 	for (int start = 0; start < n; start += round_size) {
@@ -566,7 +573,7 @@ inline void scan(thread const Args &args) {
 	}
 }
 
-#line 570 "msl/scan/cumsum.metal"
+#line 577 "msl/scan/cumsum.metal"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -595,8 +602,8 @@ kernel void kg_dd4f7221_cumsum_reverse_f16(
 	kg_dd4f7221_cumsum_reverse_f16_source::Args source;
 	source.x = x_;
 	source.y = y_;
-	source.size_R = int(args.size_R_);
-	source.size_D = int(args.size_D_);
+	source.size_R = kg_index(args.size_R_);
+	source.size_D = kg_index(args.size_D_);
 	source.group = group;
 	source.tid = tid;
 	source.lane = lane;
@@ -616,8 +623,8 @@ namespace kg_dd4f7221_cumsum_reverse_bf16_source {
 struct Args {
 	device const ushort *x;
 	device ushort *y;
-	int size_R;
-	int size_D;
+	kg_index size_R;
+	kg_index size_D;
 	uint3 group;
 	uint tid;
 	uint lane;
@@ -636,8 +643,8 @@ constexpr constant int round_size = each * threads_scan;
 
 inline void scan(thread const Args &args) {
 	const int n = args.size_D;
-	device const T *x = args.x + int(args.group.x) * n;
-	device T *y = args.y + int(args.group.x) * n;
+	device const T *x = args.x + kg_index(args.group.x) * n;
+	device T *y = args.y + kg_index(args.group.x) * n;
 	float before = 0.0f; // the sum of all rounds before
 	int half_used = 0;   // rounds take turns with the halves of totals: one barrier is enough
 	for (int start = 0; start < n; start += round_size) {
@@ -676,7 +683,7 @@ inline void scan(thread const Args &args) {
 	}
 }
 
-#line 680 "msl/scan/cumsum.metal"
+#line 687 "msl/scan/cumsum.metal"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -705,8 +712,8 @@ kernel void kg_dd4f7221_cumsum_reverse_bf16(
 	kg_dd4f7221_cumsum_reverse_bf16_source::Args source;
 	source.x = x_;
 	source.y = y_;
-	source.size_R = int(args.size_R_);
-	source.size_D = int(args.size_D_);
+	source.size_R = kg_index(args.size_R_);
+	source.size_D = kg_index(args.size_D_);
 	source.group = group;
 	source.tid = tid;
 	source.lane = lane;

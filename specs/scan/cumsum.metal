@@ -8,8 +8,8 @@ constexpr constant int round_size = each * threads_scan;
 
 inline void scan(thread const Args &args) {
 	const int n = args.size_D;
-	device const T *x = args.x + int(args.group.x) * n;
-	device T *y = args.y + int(args.group.x) * n;
+	device const T *x = args.x + kg_index(args.group.x) * n;
+	device T *y = args.y + kg_index(args.group.x) * n;
 	float before = 0.0f; // the sum of all rounds before
 	int half_used = 0;   // rounds take turns with the halves of totals: one barrier is enough
 	for (int start = 0; start < n; start += round_size) {

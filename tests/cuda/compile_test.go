@@ -15,7 +15,8 @@ import (
 // byHand are sources that kgen does not print.
 var byHand = []string{"../../runtime/internal/testops/kernels.cu"}
 
-// Every CUDA source compiles to PTX, without a warning.
+// Every CUDA source compiles to PTX without a warning, and with positions and offsets of
+// 64 bits.
 func TestEverySourceCompiles(t *testing.T) {
 	clang, err := sim.Compiler()
 	if err != nil {
@@ -30,10 +31,12 @@ func TestEverySourceCompiles(t *testing.T) {
 	for range runtime.NumCPU() {
 		wg.Go(func() {
 			for f := range next {
-				out, err := exec.Command(clang, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib",
-					"-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-include", "testdata/stub.h", "-S", "-o", "/dev/null", f).CombinedOutput()
-				if err != nil {
-					t.Errorf("%s: %v\n%s", f, err, out)
+				for _, how := range [][]string{{"-S", "-o", "/dev/null"}, {"-DKG_INDEX_64", "-fsyntax-only"}} {
+					args := append([]string{"-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib",
+						"-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-include", "testdata/stub.h", f}, how...)
+					if out, err := exec.Command(clang, args...).CombinedOutput(); err != nil {
+						t.Errorf("%s %v: %v\n%s", f, how, err, out)
+					}
 				}
 			}
 		})

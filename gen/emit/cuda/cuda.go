@@ -3,7 +3,8 @@
 // they use.
 //
 // bf16 and half tensors are unsigned short, widened and rounded (to nearest even) by
-// their bits; all arithmetic is float. Index arithmetic is int. A SIMD group is a warp.
+// their bits; all arithmetic is float. Index arithmetic is int, or
+// long long where the source is compiled with KG_INDEX_64. A SIMD group is a warp.
 //
 // # Calling convention
 //
@@ -44,6 +45,13 @@ typedef unsigned long long kg_ulong;
 #define NAN __int_as_float(0x7fffffff)
 
 extern "C" __constant__ kg_ulong kg_spec_hash = %#016xull;
+
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
 `
 
 //go:embed prelude/prelude.cu
@@ -51,7 +59,7 @@ var prelude string
 
 var dialect = &gpu.Dialect{
 	Name:      "cuda",
-	Elem:      [...]string{ir.F32: "float", ir.I32: "int", ir.I64: "int", ir.U32: "unsigned", ir.U64: "kg_ulong", ir.Bool: "bool", ir.F16: "unsigned short", ir.BF16: "unsigned short"},
+	Elem:      [...]string{ir.F32: "float", ir.I32: "int", ir.I64: "kg_index", ir.U32: "unsigned", ir.U64: "kg_ulong", ir.Bool: "bool", ir.F16: "unsigned short", ir.BF16: "unsigned short"},
 	Storage:   storage,
 	FieldType: fieldType,
 	U64Suffix: "ull",

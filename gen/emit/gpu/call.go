@@ -16,7 +16,7 @@ func (p *Printer) call(e *ir.Call) string {
 		if e.T.Elem == ir.F32 {
 			return p.helper("kg_"+name, e.Args...)
 		}
-		return p.apply(name, e.Args...)
+		return p.ofInts(name, e.Args...)
 	}
 	if name, ok := p.Rough[e.Fn]; ok && e.Rough {
 		return p.convertTo(name, p.expr(e.Args[0]))

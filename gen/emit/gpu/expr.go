@@ -99,7 +99,7 @@ func (p *Printer) element(a *ir.Array, i ir.Expr) string {
 	return fmt.Sprintf("%s[%s]", Mangle(a.Name), p.expr(i))
 }
 
-func (p *Printer) position(id ir.ID) string { return "int(" + p.Positions[id] + ")" }
+func (p *Printer) position(id ir.ID) string { return p.Elem[ir.I64] + "(" + p.Positions[id] + ")" }
 
 func (p *Printer) literal(l *ir.Lit) (string, int) {
 	s := ""
@@ -251,9 +251,22 @@ func (p *Printer) apply(name string, args ...ir.Expr) string {
 	return name + "(" + strings.Join(texts, ", ") + ")"
 }
 
+// ofInts is a call of a function whose arguments must be of one type, which constants
+// take on.
+func (p *Printer) ofInts(name string, args ...ir.Expr) string {
+	texts := make([]string, len(args))
+	for i, a := range args {
+		texts[i] = p.expr(a)
+		if l, ok := a.(*ir.Lit); ok && l.T.Elem == ir.I64 {
+			texts[i] = p.Elem[ir.I64] + "(" + texts[i] + ")"
+		}
+	}
+	return name + "(" + strings.Join(texts, ", ") + ")"
+}
+
 func (p *Printer) choice(e *ir.Select) (string, int) {
 	if c, ok := e.C.(*ir.Bin); ok && c.Op == ir.Lt && c.X == e.A && c.Y == e.B && e.A.Type().Elem == ir.I64 {
-		return p.apply("min", e.A, e.B), precAtom
+		return p.ofInts("min", e.A, e.B), precAtom
 	}
 	if p.Choose != "" && e.A.Type().Elem == ir.F32 && (computes(e.A) || computes(e.B)) {
 		return p.helper(p.Choose, e.C, e.A, e.B), precAtom
@@ -287,7 +300,7 @@ func (p *Printer) convert(e *ir.Conv) (string, int) {
 		return p.text(e.X)
 	case to == ir.Bool:
 		return p.at(e.X, precShift) + " != 0", precEqual
-	case from == ir.F32 && p.Elem[to] == "int":
+	case from == ir.F32 && (to == ir.I32 || to == ir.I64):
 		return p.helper("kg_to_int", e.X), precAtom
 	}
 	return p.apply(p.Elem[to], e.X), precAtom

@@ -15,7 +15,7 @@ import (
 // Dialect is what the languages differ in.
 type Dialect struct {
 	Name      string                               // in errors
-	Elem      [ir.NumElems]string                  // types of values, by ir.Elem; index arithmetic is int
+	Elem      [ir.NumElems]string                  // types of values, by ir.Elem; index arithmetic is kg_index
 	Storage   func(expr.DType) string              // element type of a buffer
 	FieldType func(ir.Elem) (typ string, size int) // of a member of the parameter block
 	U64Suffix string                               // of literals
@@ -31,8 +31,11 @@ type Dialect struct {
 	ToF16     string
 	Byte      string // type of a byte
 	OwnFolds  bool   // the prelude has kg_simd_sum and its like
-	Library   map[expr.Fn]string
-	Ours      map[expr.Fn]string // of the prelude
+	// FloatBlocks says that matrix units multiply F32 as it is; else the Plain form of a
+	// kernel is printed where it has one.
+	FloatBlocks bool
+	Library     map[expr.Fn]string
+	Ours        map[expr.Fn]string // of the prelude
 	// Rough and RoughDiv take the place of functions and of the quotient of floats where
 	// those are rough: their errors are at most 1e-5 of the value.
 	Rough    map[expr.Fn]string
@@ -77,6 +80,9 @@ func newPrinter(d *Dialect, used *Helpers, f *ir.Func) *Printer {
 
 // kernel returns the text of f.
 func kernel(d *Dialect, used *Helpers, f *ir.Func) (string, error) {
+	if f.Plain != nil && !d.FloatBlocks {
+		f = f.Plain
+	}
 	p := newPrinter(d, used, f)
 	if !f.SIMT {
 		p.Fail("is not in SIMT form")
@@ -204,7 +210,7 @@ func (p *Printer) extents() {
 	for _, f := range p.F.Fields {
 		if f.Type == ir.I64 && read[f] {
 			id := p.fields[f]
-			p.Line("const int %s = %s;", id, p.extent(id))
+			p.Line("const %s %s = %s;", p.Elem[ir.I64], id, p.extent(id))
 		}
 	}
 }
@@ -212,7 +218,7 @@ func (p *Printer) extents() {
 // extent is the value of a field of the parameter block that is an extent.
 func (p *Printer) extent(field string) string {
 	if p.Early == "" {
-		return "int(" + p.Args + field + ")"
+		return p.Elem[ir.I64] + "(" + p.Args + field + ")"
 	}
 	p.Need(p.Early)
 	return p.Early + "(&" + p.Args + field + ")"

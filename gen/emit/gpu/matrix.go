@@ -8,10 +8,7 @@ import (
 
 // blockType is the type of a block of a matrix. The prelude has it.
 func (p *Printer) blockType(e ir.Elem) string {
-	name := "kg_sums"
-	if e != ir.F32 {
-		name = "kg_block_" + e.String()
-	}
+	name := "kg_block_" + e.String()
 	p.Need(name)
 	return name
 }
@@ -73,6 +70,9 @@ func (p *Printer) matrix(s ir.Stmt) {
 		p.Line("kg_multiply(%s, %s, %s);", p.block(s.Sum, s.I), p.block(s.Left, s.J), p.block(s.Right, s.K))
 	case *ir.Fetch:
 		name := "kg_fetch_" + s.B.Type.String()
+		if s.To.Type == ir.F32 && s.To.Len == 8 {
+			name = "kg_fetch8_" + s.B.Type.String()
+		}
 		p.Need(name)
 		p.Line("%s(%s, &%s[%s]);", name, Mangle(s.To.Name), Mangle(s.B.Name), p.expr(s.Off))
 	case *ir.Spread:

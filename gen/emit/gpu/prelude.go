@@ -62,7 +62,11 @@ func parsePrelude(text string) []helper {
 	return all
 }
 
-// firstName is the first word of text, comments left out, that starts with kg_.
+// ofPreamble are the types that stand before all helpers.
+var ofPreamble = []string{"kg_index", "kg_ulong"}
+
+// firstName is the first word of text, comments left out, that starts with kg_ and is no
+// type of the preamble.
 func firstName(text string) string {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "//") {
@@ -72,7 +76,7 @@ func firstName(text string) string {
 			return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
 		})
 		for _, w := range words {
-			if strings.HasPrefix(w, "kg_") {
+			if strings.HasPrefix(w, "kg_") && !slices.Contains(ofPreamble, w) {
 				return w
 			}
 		}

@@ -143,7 +143,7 @@ func (d *Dialect) members(x *ir.Raw) []Member {
 	for _, q := range f.Fields {
 		value := d.Args + Mangle(q.Name)
 		if q.Type == ir.I64 {
-			value = "int(" + value + ")"
+			value = d.Elem[ir.I64] + "(" + value + ")"
 		}
 		list = append(list, Member{Type: d.Elem[q.Type] + " ", Name: q.Name, Value: value})
 	}

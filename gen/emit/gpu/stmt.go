@@ -121,7 +121,7 @@ func (p *Printer) loop(s *ir.For) {
 	v := Mangle(s.V.Name)
 	init := ""
 	if s.From != nil {
-		init = fmt.Sprintf("int %s = %s", v, p.expr(s.From))
+		init = fmt.Sprintf("%s %s = %s", p.valueType(s.V.Type), v, p.expr(s.From))
 	}
 	step := fmt.Sprintf("%s += %s", v, p.expr(s.Step))
 	if lit, ok := s.Step.(*ir.Lit); ok && lit.I == 1 {

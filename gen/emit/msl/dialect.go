@@ -14,7 +14,7 @@ var prelude string
 
 var dialect = &gpu.Dialect{
 	Name:      "msl",
-	Elem:      [...]string{ir.F32: "float", ir.I32: "int", ir.I64: "int", ir.U32: "uint", ir.U64: "ulong", ir.Bool: "bool", ir.F16: "half", ir.BF16: "bfloat"},
+	Elem:      [...]string{ir.F32: "float", ir.I32: "int", ir.I64: "kg_index", ir.U32: "uint", ir.U64: "ulong", ir.Bool: "bool", ir.F16: "half", ir.BF16: "bfloat"},
 	Storage:   storage,
 	FieldType: fieldType,
 	U64Suffix: "ul",
@@ -31,19 +31,20 @@ var dialect = &gpu.Dialect{
 		}
 		return "threadgroup_barrier(mem_flags::mem_threadgroup);"
 	},
-	Shuffle:   "simd_shuffle_xor(%s, ushort(%d))",
-	FaultArgs: "fault",
-	FromF16:   "float",
-	ToF16:     "half",
-	Byte:      "uchar",
-	Library:   library,
-	Ours:      ours,
-	Head:      head,
-	Prelude:   prelude,
-	Preamble:  preamble,
-	Device:    "device ",
-	Group:     "threadgroup ",
-	Given:     given(),
+	Shuffle:     "simd_shuffle_xor(%s, ushort(%d))",
+	FaultArgs:   "fault",
+	FromF16:     "float",
+	ToF16:       "half",
+	Byte:        "uchar",
+	FloatBlocks: true,
+	Library:     library,
+	Ours:        ours,
+	Head:        head,
+	Prelude:     prelude,
+	Preamble:    preamble,
+	Device:      "device ",
+	Group:       "threadgroup ",
+	Given:       given(),
 }
 
 const preamble = `
@@ -52,6 +53,13 @@ const preamble = `
 using namespace metal;
 
 constant ulong kg_spec_hash = %#016xul;
+
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
 `
 
 // given are the positions of a thread.

@@ -8,7 +8,8 @@
 //   - bf16 tensors are ushort, widened and rounded (to nearest even) by their
 //     bits, so no bfloat type is needed; half tensors are widened at the load and
 //     rounded to nearest even at the store. All arithmetic is float.
-//   - Index arithmetic is int; the host refuses a launch that does not fit it
+//   - Index arithmetic is kg_index: int, or long where the source is compiled with
+//     KG_INDEX_64, as the host does for tensors that int does not reach the end of
 //     (simt.MaxExtent).
 //   - Every name that stems from a spec or from the lowering ends in an
 //     underscore, which no word of MSL or of its library does (see gpu.Mangle); the

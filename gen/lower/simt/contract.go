@@ -13,7 +13,8 @@ type tile struct {
 	side    int64 // rows and columns of the part
 	threads int64
 	depth   int64 // of the slices of the operands that are multiplied at a time
-	chunk   int64 // elements that lie side by side, 16 bytes, of which a thread brings one of each slice
+	chunk   int64 // elements that lie side by side, which a thread brings of each slice
+	slices  int64 // of each operand that there is room for in shared memory, 1 or 2
 }
 
 // multiplier is how the threads of a group multiply slices of the operands.
@@ -33,10 +34,10 @@ type multiplier interface {
 
 // contract lowers a matrix product: a group computes a square part of the result
 // from slices of both operands in shared memory. Each thread brings a chunk of 16
-// bytes of each slice, along the axis that is innermost in memory, computing its
+// bytes of each slice, or 32, along the axis that is innermost in memory, computing its
 // prologue on the way. While the threads multiply one slice they have the next one
-// under way in registers: shared memory has room for two, the one that is read and
-// the one that is written, so that one barrier for each slice will do. Positions
+// under way in registers. Where shared memory has room for two, the one that is read and
+// the one that is written, one barrier for each slice will do. Positions
 // beyond the operand's side are those of its last row or column, whose results
 // nobody stores; depths beyond the end count as zeros.
 func (l *lowering) contract() {
@@ -69,9 +70,9 @@ func (t *product) part(parts *expr.Axis) {
 	t.end = t.Name("end", lower.MinI(t.Name("end", lower.AddI(t.begin, part)), t.end))
 }
 
-// sums forms the sums of the results. Of the two slices in shared memory one begins at
-// line 0, the other at the line after it, and slices go to them in turn. What is
-// computed for the rows and columns of a chunk says nothing of those of a result, so it
+// sums forms the sums of the results. Of two slices in shared memory one begins at
+// line 0, the other at the line after it, and slices go to them in turn; one slice is
+// read by all threads before the next takes its place. What is computed for the rows and columns of a chunk says nothing of those of a result, so it
 // has a scope of its own.
 func (t *product) sums(m multiplier) {
 	t.chunks(&t.a)
@@ -79,14 +80,21 @@ func (t *product) sums(m multiplier) {
 	step := lower.Int(t.tile.depth)
 	t.loop("k_from", t.begin, lower.AddI(t.end, step), step, func(kFrom ir.Expr) {
 		more := t.Name("more", less(kFrom, t.end))
-		line := t.Name("line", bin(ir.And, kFrom, lower.Int(2*t.tile.depth-1)))
+		line, last := lower.Int(0), lower.Int(0)
+		if t.tile.slices == 2 {
+			line = t.Name("line", bin(ir.And, kFrom, lower.Int(2*t.tile.depth-1)))
+			last = bin(ir.Xor, line, step)
+		}
 		t.when(more, func() {
 			t.load(&t.a, kFrom)
 			t.load(&t.b, kFrom)
 		})
 		t.when(bin(ir.Gt, kFrom, t.begin), func() {
-			m.multiply(t.Name("last", bin(ir.Xor, line, step)), kFrom)
+			m.multiply(t.Name("last", last), kFrom)
 		})
+		if t.tile.slices == 1 {
+			t.Emit(&ir.Barrier{})
+		}
 		t.when(more, func() {
 			m.store(&t.a, line)
 			m.store(&t.b, line)
@@ -95,9 +103,9 @@ func (t *product) sums(m multiplier) {
 	})
 }
 
-// choose gives the operands their arrays and returns how they are multiplied: by
-// the hardware's matrix units where both are tensors of one 16-bit type, which lose
-// nothing in them, else by multiplications of f32.
+// choose gives the operands their arrays and returns how they are multiplied: as the
+// 16-bit type that both are tensors of, which loses nothing, else as f32, which not all
+// hardware has matrix units for.
 func (t *product) choose() multiplier {
 	p := t.k.Prod
 	t.a = operand{axes: p.M, expr: p.A, name: "a"}
@@ -109,7 +117,10 @@ func (t *product) choose() multiplier {
 	if e, ok := halves(p.A, p.B); ok {
 		return newMatrixProduct(t, e)
 	}
-	return newPlainProduct(t)
+	if t.plain {
+		return newPlainProduct(t)
+	}
+	return newMatrixProduct(t, ir.F32)
 }
 
 // halves returns the type of matrices that hold both operands as they are.

@@ -5,15 +5,15 @@ import (
 	"github.com/kernelgen/kgen/gen/lower"
 )
 
-// The tiles of products of 16-bit types.
+// The tiles of products by matrix units.
 var (
-	matrixTile      = tile{side: 128, threads: 256, depth: ir.MatrixSide, chunk: 8}
-	smallMatrixTile = tile{side: 64, threads: 128, depth: ir.MatrixSide, chunk: 8}
+	matrixTile      = tile{side: 128, threads: 256, depth: ir.MatrixSide, chunk: 8, slices: 2}
+	smallMatrixTile = tile{side: 64, threads: 128, depth: ir.MatrixSide, chunk: 8, slices: 2}
 )
 
 const (
 	matrixColumns = 32 // of the results of a SIMD group
-	matrixPad     = 8  // elements between the lines of slices: rows of a block lie in different banks
+	matrixPad     = 16 // bytes between the lines of slices: rows of a block lie in different banks
 )
 
 // matrixProduct multiplies with the hardware's matrix units, which add up in f32: a SIMD
@@ -32,14 +32,19 @@ func newMatrixProduct(t *product, e ir.Elem) *matrixProduct {
 	if t.small {
 		t.tile = smallMatrixTile
 	}
+	if e == ir.F32 {
+		t.tile.slices = 1 // two do not fit
+		t.units = true
+	}
 	groups := t.side / matrixColumns // along the columns
 	m := &matrixProduct{product: t, rows: t.side * groups * simdWidth / t.threads}
+	depth, pad := t.tile.slices*t.tile.depth, matrixPad/elemBytes(e)
 	for _, s := range []*operand{&t.a, &t.b} {
 		lines := t.side
-		s.pitch = 2*t.tile.depth + matrixPad
+		s.pitch = depth + pad
 		if !s.alongK {
-			lines = 2 * t.tile.depth
-			s.pitch = t.side + matrixPad
+			lines = depth
+			s.pitch = t.side + pad
 		}
 		t.arrays(s, e, lines*s.pitch)
 	}

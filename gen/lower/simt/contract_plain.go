@@ -6,10 +6,10 @@ import (
 	"github.com/kernelgen/kgen/gen/lower"
 )
 
-// The tiles of products of f32.
+// The tiles of products of f32 without matrix units.
 var (
-	plainTile      = tile{side: 128, threads: 256, depth: 8, chunk: 4}
-	smallPlainTile = tile{side: 64, threads: 128, depth: 8, chunk: 4}
+	plainTile      = tile{side: 128, threads: 256, depth: 8, chunk: 4, slices: 2}
+	smallPlainTile = tile{side: 64, threads: 128, depth: 8, chunk: 4, slices: 2}
 )
 
 const (

@@ -103,6 +103,14 @@ func TestKernelsAreWellFormed(t *testing.T) {
 
 func check(t *testing.T, k *simt.Kernel) {
 	t.Helper()
+	if f := k.Func.Plain; f != nil {
+		if f.Threads != k.Threads || len(f.Buffers) != len(k.Func.Buffers) {
+			t.Errorf("%s: the plain form is launched in another way", f.Symbol)
+		}
+		plain := *k
+		plain.Func = f
+		defer check(t, &plain)
+	}
 	if len(k.Grid) > 3 || k.Threads != k.Func.Threads || k.Threads < 64 || k.Threads > 512 || k.Threads%32 != 0 {
 		t.Errorf("%s: grid of %d dimensions, %d threads", k.Func.Symbol, len(k.Grid), k.Threads)
 	}

@@ -18,8 +18,8 @@ const (
 )
 
 // MaxExtent is the largest number of elements that a tensor, or the product of
-// the axes of a grid's dimension, may have: index arithmetic is 32 bits wide, and
-// a group's threads look up to a run beyond the end. The host refuses more.
+// the axes of a grid's dimension, may have where index arithmetic is 32 bits wide: a
+// group's threads look up to a run beyond the end. Beyond it the host takes 64 bits.
 const MaxExtent = 1<<31 - 1<<20
 
 // Kernel is a lowered kernel: its function and how it is launched.
@@ -57,6 +57,8 @@ type lowering struct {
 	k     *plan.Kernel
 	out   *Kernel
 	small bool // the form with small tiles
+	plain bool // for hardware whose matrix units do not multiply f32
+	units bool // matrix units multiply f32
 	// ordered says that the barriers of folds also keep reads of memory before them from
 	// writes behind them.
 	ordered bool
@@ -68,21 +70,39 @@ const WideSuffix = "_wide"
 // Lower lowers kernel k of p. The block is shared with the kernel's other forms;
 // its layout comes afterwards.
 func Lower(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block) (*Kernel, error) {
-	out, err := newLowering(p, k, symbol, block).lower(false)
-	if err == nil && k.Shape == plan.Contract {
-		out.Small, err = LowerSmall(p, k, symbol+SmallForm, block)
+	if k.Shape != plan.Contract {
+		return newLowering(p, k, symbol, block).lower(false)
 	}
+	out, err := lowerProduct(p, k, symbol, block, false)
 	if err != nil {
 		return nil, err
 	}
+	out.Small, err = LowerSmall(p, k, symbol+SmallForm, block)
+	return out, err
+}
+
+// lowerProduct lowers a matrix product with large or small tiles, with its plain form
+// where it multiplies blocks of f32.
+func lowerProduct(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block, small bool) (*Kernel, error) {
+	l := newLowering(p, k, symbol, block)
+	l.small = small
+	out, err := l.lower(false)
+	if err != nil || !l.units {
+		return out, err
+	}
+	l = newLowering(p, k, symbol, block)
+	l.small, l.plain = small, true
+	plain, err := l.lower(false)
+	if err != nil {
+		return nil, err
+	}
+	out.Func.Plain = plain.Func
 	return out, nil
 }
 
 // LowerSmall lowers the form of a matrix product that has small tiles.
 func LowerSmall(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block) (*Kernel, error) {
-	l := newLowering(p, k, symbol, block)
-	l.small = true
-	return l.lower(false)
+	return lowerProduct(p, k, symbol, block, true)
 }
 
 // LowerWide lowers the wide form of kernel k, nil if it has none: where the memory of

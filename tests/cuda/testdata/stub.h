@@ -19,7 +19,7 @@ __device__ float __fdividef(float, float); __device__ float expf(float); __devic
 __device__ float powf(float, float); __device__ float sqrtf(float); __device__ float fabsf(float); __device__ float fmaf(float,float,float); __device__ float floorf(float); __device__ float ceilf(float); __device__ float rintf(float);
 }
 __device__ bool isnan(float); __device__ bool isinf(float); __device__ int abs(int); __device__ float abs(float); __device__ int min(int,int); __device__ int max(int,int);
-__device__ unsigned min(unsigned, unsigned);
+__device__ unsigned min(unsigned, unsigned); __device__ long long min(long long, long long); __device__ long long max(long long, long long); __device__ long long abs(long long);
 __device__ float __shfl_up_sync(unsigned, float, unsigned); __device__ float __shfl_xor_sync(unsigned, float, int); __device__ int __shfl_xor_sync(unsigned, int, int); __device__ unsigned __shfl_xor_sync(unsigned, unsigned, int);
 __device__ unsigned atomicCAS(unsigned*, unsigned, unsigned); __device__ unsigned atomicExch(unsigned*, unsigned);
 struct __attribute__((aligned(16))) float4 { float x, y, z, w; };

@@ -17,7 +17,7 @@ static inline unsigned short kg_to_f16(float x) {
 
 static inline void *kg_tensor(void *const *p) { return *p; }
 
-static inline int kg_extent(const long long *p) { return int(*p); }
+static inline kg_index kg_extent(const long long *p) { return kg_index(*p); }
 
 static inline void kg_await() {}
 

@@ -33,13 +33,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -122,23 +126,23 @@ __device__ __forceinline__ int kg_wrap_mul(int x, int y) { return int(unsigned(x
 __device__ __forceinline__ int kg_wrap_neg(int x) { return int(0u - unsigned(x)); }
 
 // Rounds the quotient down; by zero it is 0.
-__device__ __forceinline__ int kg_floor_div(int x, int y) {
+__device__ __forceinline__ kg_index kg_floor_div(kg_index x, kg_index y) {
 	if (y == 0) {
 		return 0;
 	}
 	if (y == -1) {
-		return int(0u - unsigned(x));
+		return kg_index(0ull - kg_ulong(x));
 	}
-	const int q = x / y;
+	const kg_index q = x / y;
 	return q * y != x && (x < 0) != (y < 0) ? q - 1 : q;
 }
 
 // The remainder has the sign of y; by zero it is 0.
-__device__ __forceinline__ int kg_floor_mod(int x, int y) {
+__device__ __forceinline__ kg_index kg_floor_mod(kg_index x, kg_index y) {
 	if (y == 0 || y == -1) {
 		return 0;
 	}
-	const int r = x - x / y * y;
+	const kg_index r = x - x / y * y;
 	return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 
@@ -521,12 +525,12 @@ struct kg_block_bf16 {
 
 // A lane's part of a block of 16 by 16 sums: two fragments C of mma.m16n8k16 beside
 // each other. Its first element has row lane/4 and column lane%4*2.
-struct kg_sums {
+struct kg_block_f32 {
 	float v[8];
 };
 
 // Sets the sums to zero.
-__device__ __forceinline__ void kg_clear(kg_sums &sums) {
+__device__ __forceinline__ void kg_clear(kg_block_f32 &sums) {
 	#pragma unroll
 	for (int i = 0; i < 8; ++i) {
 		sums.v[i] = 0.0f;
@@ -534,7 +538,7 @@ __device__ __forceinline__ void kg_clear(kg_sums &sums) {
 }
 
 // A lane's element i.
-__device__ __forceinline__ float kg_cell(const kg_sums &sums, int i) { return sums.v[i]; }
+__device__ __forceinline__ float kg_cell(const kg_block_f32 &sums, int i) { return sums.v[i]; }
 
 // The address of an array of shared memory as instructions take it.
 __device__ __forceinline__ unsigned kg_shared_address(const void *array) {
@@ -605,7 +609,7 @@ __device__ __forceinline__ void kg_mma(float *c, const kg_block_bf16 &a, unsigne
 }
 
 // Adds the product of two blocks.
-template <class T> __device__ __forceinline__ void kg_multiply(kg_sums &sums, const T &a, const T &b) {
+template <class T> __device__ __forceinline__ void kg_multiply(kg_block_f32 &sums, const T &a, const T &b) {
 	kg_mma(sums.v, a, b.r[0], b.r[1]);
 	kg_mma(sums.v + 4, a, b.r[2], b.r[3]);
 }

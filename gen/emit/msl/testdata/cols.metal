@@ -12,6 +12,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x0123456789abcdeful;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -40,36 +47,36 @@ kernel void kg_21128c30_masked_mean_f32_1(
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup int count_parts_[8];
-	const int size_L_ = int(args.size_L_);
-	const int b_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index b_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	int count_thread_ = 0;
-	const int at_ = b_ * size_L_;
-	for (int from_ = 0; from_ < size_L_; from_ += slab_) {
+	const kg_index at_ = b_ * size_L_;
+	for (kg_index from_ = 0; from_ < size_L_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int l_ = from_ + (i_ * threads_ + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index l_ = from_ + (i_ * threads_ + thread_);
 			if (l_ < size_L_) {
-				count_thread_ += int(mask_[at_ + l_]) != 0 ? 1 : 0;
+				count_thread_ += int(kg_index(int(mask_[at_ + l_])) != 0 ? 1 : 0);
 			}
 		}
 	}
 	count_thread_ = simd_sum(count_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		count_parts_[simd_] = count_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int count_2_ = 0;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		count_2_ += count_parts_[lane_];
 	}
 	count_2_ = simd_sum(count_2_);
 	if (thread_ == 0) {
-		count_[b_] = count_2_;
+		count_[b_] = kg_index(count_2_);
 	}
 }
 
@@ -91,31 +98,31 @@ kernel void kg_21128c30_masked_mean_f32_2(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float total_parts_[512];
-	const int size_H_ = int(args.size_H_);
-	const int size_L_ = int(args.size_L_);
-	const int size_B_ = int(args.size_B_);
-	const int thread_ = int(tid);
-	const int n_ = size_B_ * size_H_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int h_ = at_ % size_H_;
-	const int b_ = at_ / size_H_;
+	const kg_index size_H_ = kg_index(args.size_H_);
+	const kg_index size_L_ = kg_index(args.size_L_);
+	const kg_index size_B_ = kg_index(args.size_B_);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index n_ = size_B_ * size_H_;
+	const kg_index from_ = kg_index(group.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index h_ = at_ % size_H_;
+	const kg_index b_ = at_ / size_H_;
 	float total_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	const int at_2_ = b_ * size_L_;
-	for (int block_ = 0; block_ < size_L_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_L_);
+	const kg_index run_ = lanes_ * 1024;
+	const kg_index at_2_ = b_ * size_L_;
+	for (kg_index block_ = 0; block_ < size_L_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_L_);
 		float total_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float total_run_2_ = 0.0f;
-			for (int l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
-				if (int(mask_[at_2_ + l_]) != 0) {
+			for (kg_index l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
+				if (kg_index(int(mask_[at_2_ + l_])) != 0) {
 					total_run_2_ += x_[(at_2_ + l_) * size_H_ + h_];
 				}
 			}
@@ -126,10 +133,10 @@ kernel void kg_21128c30_masked_mean_f32_2(
 	total_parts_[thread_] = total_lane_;
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		total_ += total_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
-		y_[b_ * size_H_ + h_] = total_ / float(max(count_[b_], 1));
+		y_[b_ * size_H_ + h_] = total_ / float(max(kg_index(count_[b_]), kg_index(1)));
 	}
 }

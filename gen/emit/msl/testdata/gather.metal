@@ -12,6 +12,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x0123456789abcdeful;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -78,29 +85,29 @@ kernel void kg_21128c30_embedding_f16(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_N_ = int(args.size_N_);
-	const int size_V_ = int(args.size_V_);
-	const int n_ = size_N_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index n_ = size_N_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 			}
 			y_[n_2_ * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 			}
@@ -125,26 +132,26 @@ kernel void kg_21128c30_embedding_f16_wide(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_N_ = int(args.size_N_);
-	const int size_V_ = int(args.size_V_);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index size_V_ = kg_index(args.size_V_);
 	float W_run_[8];
 	float y_out_[8];
-	const int n_ = size_N_ * size_D_;
-	const int from_ = int(group.x) * 4096;
-	const int thread_ = int(tid);
+	const kg_index n_ = size_N_ * size_D_;
+	const kg_index from_ = kg_index(group.x) * 4096;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 			}
 			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
-			const int at_2_ = (t_ ? ids_value_ : 0) * size_D_;
+			const kg_index at_2_ = (t_ ? ids_value_ : 0) * size_D_;
 			if (t_) {
 				kg_load_f16x8(W_run_, W_ + at_2_ + d_);
 			} else {
@@ -154,18 +161,18 @@ kernel void kg_21128c30_embedding_f16_wide(
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float W_2_ = W_run_[v_];
 				y_out_[v_] = W_2_;
 			}
-			const int at_3_ = n_2_ * size_D_;
+			const kg_index at_3_ = n_2_ * size_D_;
 			kg_store_f16x8(y_ + at_3_ + d_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 			}

@@ -15,6 +15,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x0123456789abcdeful;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -130,20 +137,20 @@ kernel void kg_21128c30_adamw_bf16(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_5_ * precise::log(t_3_));
 		const float t_6_ = args.beta2_;
 		const float t_7_ = 1.0f - t_6_;
@@ -151,8 +158,8 @@ kernel void kg_21128c30_adamw_bf16(
 		const float t_8_ = args.eps_;
 		const float t_9_ = args.weight_decay_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_;
@@ -166,20 +173,20 @@ kernel void kg_21128c30_adamw_bf16(
 			shadow_[p_] = kg_to_bf16(w_new_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_5_ * precise::log(t_3_));
 		const float t_6_ = args.beta2_;
 		const float t_7_ = 1.0f - t_6_;
 		const float correct2_ = -kg_expm1(t_5_ * precise::log(t_6_));
 		const float t_8_ = args.eps_;
 		const float t_9_ = args.weight_decay_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_;
@@ -221,7 +228,7 @@ kernel void kg_21128c30_adamw_bf16_wide(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_P_ = int(args.size_P_);
+	const kg_index size_P_ = kg_index(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
@@ -233,16 +240,16 @@ kernel void kg_21128c30_adamw_bf16_wide(
 	float m_out_[8];
 	float v_out_[8];
 	float shadow_out_[8];
-	const int from_ = int(group.x) * 2048;
-	const int thread_ = int(tid);
+	const kg_index from_ = kg_index(group.x) * 2048;
+	const kg_index thread_ = kg_index(tid);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_5_ * precise::log(t_3_));
 		const float t_6_ = args.beta2_;
 		const float t_7_ = 1.0f - t_6_;
@@ -250,14 +257,14 @@ kernel void kg_21128c30_adamw_bf16_wide(
 		const float t_8_ = args.eps_;
 		const float t_9_ = args.weight_decay_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(w_run_, w_ + p_);
 			kg_load_f32x8(m_run_, m_ + p_);
 			kg_load_bf16x8(g_run_, g_ + p_);
 			kg_load_f32x8(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float m_2_ = m_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
@@ -277,20 +284,20 @@ kernel void kg_21128c30_adamw_bf16_wide(
 			kg_store_bf16x8(shadow_ + p_, shadow_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -kg_expm1(t_5_ * precise::log(t_3_));
 		const float t_6_ = args.beta2_;
 		const float t_7_ = 1.0f - t_6_;
 		const float correct2_ = -kg_expm1(t_5_ * precise::log(t_6_));
 		const float t_8_ = args.eps_;
 		const float t_9_ = args.weight_decay_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_;

@@ -15,6 +15,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x0123456789abcdeful;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -65,21 +72,21 @@ kernel void kg_21128c30_layernorm_f32(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_ = x_[r_ * size_D_ + d_] - first_;
 					rest_sum_run_ += t_;
@@ -89,26 +96,26 @@ kernel void kg_21128c30_layernorm_f32(
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -119,24 +126,24 @@ kernel void kg_21128c30_layernorm_f32(
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = simd_sum(var_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
 	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -180,47 +187,47 @@ kernel void kg_21128c30_layernorm_f32_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_run_[4];
 	float gamma_run_[4];
 	float beta_run_[4];
 	float y_out_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_row_ + i_ * 4, x_ + r_ * size_D_ + d_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_ = x_2_ - first_;
 					rest_sum_run_ += t_;
@@ -230,25 +237,25 @@ kernel void kg_21128c30_layernorm_f32_wide(
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_2_;
@@ -256,15 +263,15 @@ kernel void kg_21128c30_layernorm_f32_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -275,12 +282,12 @@ kernel void kg_21128c30_layernorm_f32_wide(
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = simd_sum(var_sum_thread_);
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(lane);
+	const kg_index lane_2_ = kg_index(lane);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
@@ -288,13 +295,13 @@ kernel void kg_21128c30_layernorm_f32_wide(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(gamma_run_, gamma_ + d_);
 			kg_load_f32x4(beta_run_, beta_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
@@ -305,16 +312,16 @@ kernel void kg_21128c30_layernorm_f32_wide(
 			kg_store_f32x4(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				kg_load_f32x4(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];

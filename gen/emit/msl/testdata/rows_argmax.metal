@@ -11,6 +11,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x0123456789abcdeful;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -61,26 +68,26 @@ kernel void kg_21128c30_argmax_f32(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float index_reduced_parts_[8];
 	threadgroup int index_reduced_parts_at_[8];
-	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float index_reduced_thread_ = -INFINITY;
 	int index_reduced_thread_at_ = 2147483647;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float index_reduced_value_ = x_[at_ + d_];
-					if (kg_above(index_reduced_value_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, index_reduced_value_) && d_ < index_reduced_thread_at_)) {
+					if (kg_above(index_reduced_value_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, index_reduced_value_) && int(d_) < index_reduced_thread_at_)) {
 						index_reduced_thread_ = index_reduced_value_;
-						index_reduced_thread_at_ = d_;
+						index_reduced_thread_at_ = int(d_);
 					}
 				}
 			}
@@ -89,14 +96,14 @@ kernel void kg_21128c30_argmax_f32(
 	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
 	index_reduced_thread_at_ = simd_min(kg_above(index_reduced_best_, index_reduced_thread_) ? 2147483647 : index_reduced_thread_at_);
 	index_reduced_thread_ = index_reduced_best_;
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		index_reduced_parts_[simd_] = index_reduced_thread_;
 		index_reduced_parts_at_[simd_] = index_reduced_thread_at_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
 		const float index_reduced_value_ = index_reduced_parts_[lane_];
@@ -110,7 +117,7 @@ kernel void kg_21128c30_argmax_f32(
 	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
-		index_[r_] = index_reduced_2_;
+		index_[r_] = kg_index(index_reduced_2_);
 	}
 }
 
@@ -132,43 +139,43 @@ kernel void kg_21128c30_argmax_f32_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float index_reduced_parts_[8];
 	threadgroup int index_reduced_parts_at_[8];
-	const int size_D_ = int(args.size_D_);
+	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_run_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(group.x);
+	const kg_index thread_ = kg_index(tid);
+	const kg_index simd_ = kg_index(simd);
+	const kg_index threads_ = kg_index(threads.x);
+	const kg_index slab_ = threads_ * 16;
 	float index_reduced_thread_ = -INFINITY;
 	int index_reduced_thread_at_ = 2147483647;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_run_, x_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
-				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
 					index_reduced_thread_ = x_2_;
-					index_reduced_thread_at_ = d_ + v_;
+					index_reduced_thread_at_ = int(d_ + v_);
 				}
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
-					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
 						index_reduced_thread_ = x_2_;
-						index_reduced_thread_at_ = d_ + v_;
+						index_reduced_thread_at_ = int(d_ + v_);
 					}
 				}
 			}
@@ -177,14 +184,14 @@ kernel void kg_21128c30_argmax_f32_wide(
 	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
 	index_reduced_thread_at_ = simd_min(kg_above(index_reduced_best_, index_reduced_thread_) ? 2147483647 : index_reduced_thread_at_);
 	index_reduced_thread_ = index_reduced_best_;
-	if (int(lane) == 0) {
+	if (kg_index(lane) == 0) {
 		index_reduced_parts_[simd_] = index_reduced_thread_;
 		index_reduced_parts_at_[simd_] = index_reduced_thread_at_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	const int lane_ = int(lane);
+	const kg_index lane_ = kg_index(lane);
 	if (lane_ < threads_ / 32) {
 		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
 		const float index_reduced_value_ = index_reduced_parts_[lane_];
@@ -198,6 +205,6 @@ kernel void kg_21128c30_argmax_f32_wide(
 	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
-		index_[r_] = index_reduced_2_;
+		index_[r_] = kg_index(index_reduced_2_);
 	}
 }

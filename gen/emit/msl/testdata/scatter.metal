@@ -12,6 +12,13 @@ using namespace metal;
 
 constant ulong kg_spec_hash = 0x0123456789abcdeful;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found.
 struct kg_fault {
 	atomic_uint lock;
@@ -57,18 +64,18 @@ kernel void kg_21128c30_embedding_backward_f32(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
-	const int size_N_ = int(args.size_N_);
-	const int from_ = int(group.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(group.y) * 64 + int(tid);
+	const kg_index size_D_ = kg_index(args.size_D_);
+	const kg_index size_V_ = kg_index(args.size_V_);
+	const kg_index size_N_ = kg_index(args.size_N_);
+	const kg_index from_ = kg_index(group.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(group.y) * 64 + kg_index(tid);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			d_W_[v_ * size_D_ + d_] = 0.0f;
 		}
-		for (int n_ = 0; n_ < size_N_; ++n_) {
-			const int ids_value_ = ids_[n_];
+		for (kg_index n_ = 0; n_ < size_N_; ++n_) {
+			const kg_index ids_value_ = kg_index(ids_[n_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, 0, n_, ids_value_, size_V_);
 			}

@@ -15,6 +15,7 @@ enum { buffer_alignment = 256, empty_bytes = 16 };
 
 static FILE *job;
 static bool writable[msl_max_slots];
+static unsigned long ahead[msl_max_slots]; // bytes that the job file does not hold
 
 static void fail(const char *what) {
   report("error", 0, 0, "%s", what);
@@ -60,9 +61,11 @@ static void read_buffer(msl_dispatch_args *a) {
   unsigned i = read_slot();
   writable[i] = read_u32() != 0;
   unsigned long offset = read_u64();
-  a->sizes[i] = read_u64();
+  ahead[i] = read_u64();
+  unsigned long held = read_u64();
+  a->sizes[i] = ahead[i] + held;
   a->buffers[i] = new_buffer(offset, a->sizes[i]);
-  read_bytes(a->buffers[i], a->sizes[i]);
+  read_bytes(static_cast<char *>(a->buffers[i]) + ahead[i], held);
 }
 
 static void read_job(msl_dispatch_args *a) {
@@ -89,8 +92,9 @@ static void write_results(const msl_dispatch_args *a, const char *path) {
   FILE *out = fopen(path, "wb");
   if (out == nullptr) fail("cannot write the result file");
   for (unsigned i = 0; i < msl_max_slots; ++i) {
-    if (!writable[i] || a->sizes[i] == 0) continue;
-    if (fwrite(a->buffers[i], 1, a->sizes[i], out) != a->sizes[i]) fail("cannot write the result file");
+    unsigned long held = a->sizes[i] - ahead[i];
+    if (!writable[i] || held == 0) continue;
+    if (fwrite(static_cast<char *>(a->buffers[i]) + ahead[i], 1, held, out) != held) fail("cannot write the result file");
   }
   if (fclose(out) != 0) fail("cannot write the result file");
 }

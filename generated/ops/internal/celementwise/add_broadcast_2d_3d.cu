@@ -11,6 +11,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x6df827b3cddc6d48ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -46,13 +53,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -177,29 +188,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const float *__restrict__ y_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ sum_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
 		}
 	}
@@ -217,30 +228,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const float *__restrict__ y_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ sum_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
 	float y_run_[4];
 	float a_run_[4];
 	float sum_out_[4];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			const kg_index at_3_ = (b_ * size_L_ + l_) * size_D_;
 			kg_load_f32x4(y_run_, y_ + at_3_ + d_);
-			const int at_4_ = b_ * size_D_;
+			const kg_index at_4_ = b_ * size_D_;
 			kg_load_f32x4(a_run_, a_ + at_4_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float y_2_ = y_run_[v_];
 				const float a_2_ = a_run_[v_];
 				sum_out_[v_] = y_2_ + a_2_;
@@ -248,11 +259,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 			kg_store_f32x4(sum_ + at_3_ + d_, sum_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
 		}
 	}
@@ -270,29 +281,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ sum_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_f16(a_[b_ * size_D_ + d_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_f16(a_[b_ * size_D_ + d_]));
 		}
 	}
@@ -310,30 +321,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ sum_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
 	float y_run_[8];
 	float a_run_[8];
 	float sum_out_[8];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			const kg_index at_3_ = (b_ * size_L_ + l_) * size_D_;
 			kg_load_f16x8(y_run_, y_ + at_3_ + d_);
-			const int at_4_ = b_ * size_D_;
+			const kg_index at_4_ = b_ * size_D_;
 			kg_load_f16x8(a_run_, a_ + at_4_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float y_2_ = y_run_[v_];
 				const float a_2_ = a_run_[v_];
 				sum_out_[v_] = y_2_ + a_2_;
@@ -341,11 +352,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 			kg_store_f16x8(sum_ + at_3_ + d_, sum_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_f16(a_[b_ * size_D_ + d_]));
 		}
 	}
@@ -363,29 +374,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ sum_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
 		}
 	}
@@ -403,30 +414,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ sum_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
 	float y_run_[8];
 	float a_run_[8];
 	float sum_out_[8];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			const kg_index at_3_ = (b_ * size_L_ + l_) * size_D_;
 			kg_load_bf16x8(y_run_, y_ + at_3_ + d_);
-			const int at_4_ = b_ * size_D_;
+			const kg_index at_4_ = b_ * size_D_;
 			kg_load_bf16x8(a_run_, a_ + at_4_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float y_2_ = y_run_[v_];
 				const float a_2_ = a_run_[v_];
 				sum_out_[v_] = y_2_ + a_2_;
@@ -434,11 +445,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 			kg_store_bf16x8(sum_ + at_3_ + d_, sum_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
 		}
 	}
@@ -456,31 +467,31 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_broadcast_2d_3
 	const float *__restrict__ d_sum_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_a_ = (float *)kg_result(buf + 1);
 	__shared__ float d_a_reduced_parts_[512];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_B_ * size_D_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int d_ = at_ % size_D_;
-	const int b_ = at_ / size_D_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_B_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index d_ = at_ % size_D_;
+	const kg_index b_ = at_ / size_D_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	const int at_2_ = b_ * size_L_;
-	for (int block_ = 0; block_ < size_L_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_L_);
+	const kg_index run_ = lanes_ * 1024;
+	const kg_index at_2_ = b_ * size_L_;
+	for (kg_index block_ = 0; block_ < size_L_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_L_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
+			for (kg_index l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
 				d_a_reduced_run_2_ += d_sum_[(at_2_ + l_) * size_D_ + d_];
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -490,7 +501,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_broadcast_2d_3
 	d_a_reduced_parts_[thread_] = d_a_reduced_lane_;
 	__syncthreads();
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -509,29 +520,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_sum_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_y_ = (float *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
 		}
 	}
@@ -548,33 +559,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_sum_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_y_ = (float *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
 	float d_sum_run_[4];
 	float d_y_out_[4];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(d_sum_run_, d_sum_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_sum_2_ = d_sum_run_[v_];
 				d_y_out_[v_] = d_sum_2_;
 			}
 			kg_store_f32x4(d_y_ + at_, d_y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
 		}
 	}
@@ -592,31 +603,31 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_broadcast_2d_3
 	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_a_reduced_parts_[512];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_B_ * size_D_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int d_ = at_ % size_D_;
-	const int b_ = at_ / size_D_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_B_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index d_ = at_ % size_D_;
+	const kg_index b_ = at_ / size_D_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	const int at_2_ = b_ * size_L_;
-	for (int block_ = 0; block_ < size_L_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_L_);
+	const kg_index run_ = lanes_ * 1024;
+	const kg_index at_2_ = b_ * size_L_;
+	for (kg_index block_ = 0; block_ < size_L_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_L_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
+			for (kg_index l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
 				d_a_reduced_run_2_ += kg_from_f16(d_sum_[(at_2_ + l_) * size_D_ + d_]);
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -626,7 +637,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_broadcast_2d_3
 	d_a_reduced_parts_[thread_] = d_a_reduced_lane_;
 	__syncthreads();
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -645,29 +656,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	}
@@ -684,33 +695,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
 	float d_sum_run_[8];
 	float d_y_out_[8];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(d_sum_run_, d_sum_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_sum_2_ = d_sum_run_[v_];
 				d_y_out_[v_] = d_sum_2_;
 			}
 			kg_store_f16x8(d_y_ + at_, d_y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	}
@@ -728,31 +739,31 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_broadcast_2d_3
 	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_a_reduced_parts_[512];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_B_ * size_D_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int d_ = at_ % size_D_;
-	const int b_ = at_ / size_D_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_B_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index d_ = at_ % size_D_;
+	const kg_index b_ = at_ / size_D_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	const int at_2_ = b_ * size_L_;
-	for (int block_ = 0; block_ < size_L_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_L_);
+	const kg_index run_ = lanes_ * 1024;
+	const kg_index at_2_ = b_ * size_L_;
+	for (kg_index block_ = 0; block_ < size_L_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_L_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
+			for (kg_index l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
 				d_a_reduced_run_2_ += kg_from_bf16(d_sum_[(at_2_ + l_) * size_D_ + d_]);
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -762,7 +773,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_broadcast_2d_3
 	d_a_reduced_parts_[thread_] = d_a_reduced_lane_;
 	__syncthreads();
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -781,29 +792,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	}
@@ -820,33 +831,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
 	float d_sum_run_[8];
 	float d_y_out_[8];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(d_sum_run_, d_sum_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_sum_2_ = d_sum_run_[v_];
 				d_y_out_[v_] = d_sum_2_;
 			}
 			kg_store_bf16x8(d_y_ + at_, d_y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	}

@@ -10,6 +10,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0xe61bde1c291da80cull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -45,13 +52,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -188,24 +199,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_f32(
 	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ y_ = (float *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] / b_[s_];
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] / b_[s_];
 		}
 	}
@@ -222,26 +233,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_f32_wide(
 	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ y_ = (float *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float a_run_[4];
 	float b_run_[4];
 	float y_out_[4];
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
-			const int at_2_ = p_ * size_S_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
+			const kg_index at_2_ = p_ * size_S_;
 			kg_load_f32x4(a_run_, a_ + at_2_ + s_);
 			kg_load_f32x4(b_run_, b_ + s_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = a_2_ / b_2_;
@@ -249,9 +260,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_f32_wide(
 			kg_store_f32x4(y_ + at_2_ + s_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] / b_[s_];
 		}
 	}
@@ -268,24 +279,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_f16(
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_f16(kg_rough_div(kg_from_f16(a_[p_ * size_S_ + s_]), kg_from_f16(b_[s_])));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_f16(kg_rough_div(kg_from_f16(a_[p_ * size_S_ + s_]), kg_from_f16(b_[s_])));
 		}
 	}
@@ -302,26 +313,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_f16_wide(
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float a_run_[8];
 	float b_run_[8];
 	float y_out_[8];
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
-			const int at_2_ = p_ * size_S_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
+			const kg_index at_2_ = p_ * size_S_;
 			kg_load_f16x8(a_run_, a_ + at_2_ + s_);
 			kg_load_f16x8(b_run_, b_ + s_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = kg_rough_div(a_2_, b_2_);
@@ -329,9 +340,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_f16_wide(
 			kg_store_f16x8(y_ + at_2_ + s_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_f16(kg_rough_div(kg_from_f16(a_[p_ * size_S_ + s_]), kg_from_f16(b_[s_])));
 		}
 	}
@@ -348,24 +359,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_bf16(
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_rough_div(kg_from_bf16(a_[p_ * size_S_ + s_]), kg_from_bf16(b_[s_])));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_rough_div(kg_from_bf16(a_[p_ * size_S_ + s_]), kg_from_bf16(b_[s_])));
 		}
 	}
@@ -382,26 +393,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_bf16_wide(
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float a_run_[8];
 	float b_run_[8];
 	float y_out_[8];
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
-			const int at_2_ = p_ * size_S_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
+			const kg_index at_2_ = p_ * size_S_;
 			kg_load_bf16x8(a_run_, a_ + at_2_ + s_);
 			kg_load_bf16x8(b_run_, b_ + s_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = kg_rough_div(a_2_, b_2_);
@@ -409,9 +420,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_bf16_wide(
 			kg_store_bf16x8(y_ + at_2_ + s_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_rough_div(kg_from_bf16(a_[p_ * size_S_ + s_]), kg_from_bf16(b_[s_])));
 		}
 	}
@@ -428,23 +439,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1(
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ d_b_part_block_ = (float *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
-	const int at_ = int(blockIdx.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
-		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
+		for (kg_index from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
 							d_b_part_block_[at_ + s_] = fmaf(d_y_[at_2_ + s_], a_[at_2_ + s_], 0.0f);
@@ -469,48 +480,48 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1_
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ d_b_part_block_ = (float *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float d_b_part_block_sums_[8];
 	float d_y_run_[4];
 	float a_run_[4];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_part_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int s_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index s_ = (i_ * threads_ + thread_) * 4;
 			if (s_ < size_S_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
 				kg_load_f32x4(a_run_, a_ + at_2_ + s_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float a_2_ = a_run_[v_];
 					d_b_part_block_sums_[i_ * 4 + v_] = fmaf(d_y_2_, a_2_, d_b_part_block_sums_[i_ * 4 + v_]);
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (s_ < size_S_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
 					kg_load_f32x4(a_run_, a_ + at_2_ + s_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int s_2_ = s_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
 						if (row_ == from_) {
@@ -524,8 +535,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1_
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int s_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index s_ = (i_ * threads_ + thread_) * 4;
 		if (s_ < size_S_) {
 			kg_store_f32x4(d_b_part_block_ + at_ + s_, d_b_part_block_sums_ + i_ * 4);
 		}
@@ -544,26 +555,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f32_2(
 	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ d_b_ = (float *)kg_result(buf + 2);
 	__shared__ float d_b_part_parts_[512];
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_sums_ = kg_extent(&args->size_P_sums_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_S_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int s_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_S_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index s_ = from_ + column_;
 	float d_b_part_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_P_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_P_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_P_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_P_sums_);
 		float d_b_part_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_part_run_2_ = 0.0f;
-			for (int p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
+			for (kg_index p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
 				d_b_part_run_2_ += d_b_part_block_[p_sums_ * size_S_ + s_];
 			}
 			d_b_part_run_ += d_b_part_run_2_;
@@ -573,7 +584,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f32_2(
 	d_b_part_parts_[thread_] = d_b_part_lane_;
 	__syncthreads();
 	float d_b_part_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_b_part_ += d_b_part_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -593,23 +604,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1(
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
 	float *__restrict__ d_b_part_block_ = (float *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
-	const int at_ = int(blockIdx.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
-		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
+		for (kg_index from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
 							d_b_part_block_[at_ + s_] = fmaf(kg_from_f16(d_y_[at_2_ + s_]), kg_from_f16(a_[at_2_ + s_]), 0.0f);
@@ -634,48 +645,48 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1_
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
 	float *__restrict__ d_b_part_block_ = (float *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float d_b_part_block_sums_[8];
 	float d_y_run_[8];
 	float a_run_[8];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_part_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int s_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index s_ = (i_ * threads_ + thread_) * 8;
 			if (s_ < size_S_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
 				kg_load_f16x8(a_run_, a_ + at_2_ + s_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float a_2_ = a_run_[v_];
 					d_b_part_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_, a_2_, d_b_part_block_sums_[i_ * 8 + v_]);
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (s_ < size_S_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
 					kg_load_f16x8(a_run_, a_ + at_2_ + s_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int s_2_ = s_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
 						if (row_ == from_) {
@@ -689,8 +700,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1_
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int s_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index s_ = (i_ * threads_ + thread_) * 8;
 		if (s_ < size_S_) {
 			kg_store_f32x8(d_b_part_block_ + at_ + s_, d_b_part_block_sums_ + i_ * 8);
 		}
@@ -709,26 +720,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f16_2(
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float d_b_part_parts_[512];
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_sums_ = kg_extent(&args->size_P_sums_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_S_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int s_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_S_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index s_ = from_ + column_;
 	float d_b_part_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_P_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_P_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_P_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_P_sums_);
 		float d_b_part_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_part_run_2_ = 0.0f;
-			for (int p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
+			for (kg_index p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
 				d_b_part_run_2_ += d_b_part_block_[p_sums_ * size_S_ + s_];
 			}
 			d_b_part_run_ += d_b_part_run_2_;
@@ -738,7 +749,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f16_2(
 	d_b_part_parts_[thread_] = d_b_part_lane_;
 	__syncthreads();
 	float d_b_part_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_b_part_ += d_b_part_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -758,23 +769,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
 	float *__restrict__ d_b_part_block_ = (float *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
-	const int at_ = int(blockIdx.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
-		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
+		for (kg_index from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
 							d_b_part_block_[at_ + s_] = fmaf(kg_from_bf16(d_y_[at_2_ + s_]), kg_from_bf16(a_[at_2_ + s_]), 0.0f);
@@ -799,48 +810,48 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
 	float *__restrict__ d_b_part_block_ = (float *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float d_b_part_block_sums_[8];
 	float d_y_run_[8];
 	float a_run_[8];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_part_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int s_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index s_ = (i_ * threads_ + thread_) * 8;
 			if (s_ < size_S_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
 				kg_load_bf16x8(a_run_, a_ + at_2_ + s_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float a_2_ = a_run_[v_];
 					d_b_part_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_, a_2_, d_b_part_block_sums_[i_ * 8 + v_]);
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (s_ < size_S_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
 					kg_load_bf16x8(a_run_, a_ + at_2_ + s_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int s_2_ = s_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
 						if (row_ == from_) {
@@ -854,8 +865,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int s_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index s_ = (i_ * threads_ + thread_) * 8;
 		if (s_ < size_S_) {
 			kg_store_f32x8(d_b_part_block_ + at_ + s_, d_b_part_block_sums_ + i_ * 8);
 		}
@@ -874,26 +885,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_bf16_2(
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float d_b_part_parts_[512];
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_sums_ = kg_extent(&args->size_P_sums_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_S_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int s_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_S_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index s_ = from_ + column_;
 	float d_b_part_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_P_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_P_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_P_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_P_sums_);
 		float d_b_part_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_part_run_2_ = 0.0f;
-			for (int p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
+			for (kg_index p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
 				d_b_part_run_2_ += d_b_part_block_[p_sums_ * size_S_ + s_];
 			}
 			d_b_part_run_ += d_b_part_run_2_;
@@ -903,7 +914,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_bf16_2(
 	d_b_part_parts_[thread_] = d_b_part_lane_;
 	__syncthreads();
 	float d_b_part_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_b_part_ += d_b_part_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {

@@ -15,6 +15,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x0a9f09d13a40dadbull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -50,13 +57,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -219,22 +230,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_dropout_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args->p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_2_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_2_ = from_ + (i_ * 256 + thread_);
 			y_[p_2_] = kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
 		}
 	} else {
 		const float t_ = args->p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
-		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+		for (kg_index p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
 			y_[p_2_] = kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
 		}
 	}
@@ -253,22 +264,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_dropout_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float x_run_[4];
 	float y_out_[4];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args->p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_2_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_2_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(x_run_, x_ + p_2_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int p_3_ = p_2_ + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index p_3_ = p_2_ + v_;
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_3_))) < t_ ? 0.0f : x_2_ * t_2_;
 			}
@@ -277,7 +288,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f32_wide(
 	} else {
 		const float t_ = args->p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
-		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+		for (kg_index p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
 			y_[p_2_] = kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
 		}
 	}
@@ -296,22 +307,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_dropout_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->p_;
 		const float t_2_ = kg_rough_div(1.0f, 1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_2_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_2_ = from_ + (i_ * 256 + thread_);
 			y_[p_2_] = kg_to_f16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_f16(x_[p_2_]) * t_2_);
 		}
 	} else {
 		const float t_ = args->p_;
 		const float t_2_ = kg_rough_div(1.0f, 1.0f - t_);
-		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+		for (kg_index p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
 			y_[p_2_] = kg_to_f16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_f16(x_[p_2_]) * t_2_);
 		}
 	}
@@ -330,22 +341,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_dropout_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->p_;
 		const float t_2_ = kg_rough_div(1.0f, 1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_2_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_2_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(x_run_, x_ + p_2_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int p_3_ = p_2_ + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index p_3_ = p_2_ + v_;
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_3_))) < t_ ? 0.0f : x_2_ * t_2_;
 			}
@@ -354,7 +365,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f16_wide(
 	} else {
 		const float t_ = args->p_;
 		const float t_2_ = kg_rough_div(1.0f, 1.0f - t_);
-		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+		for (kg_index p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
 			y_[p_2_] = kg_to_f16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_f16(x_[p_2_]) * t_2_);
 		}
 	}
@@ -373,22 +384,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_dropout_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->p_;
 		const float t_2_ = kg_rough_div(1.0f, 1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_2_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_2_ = from_ + (i_ * 256 + thread_);
 			y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
 		}
 	} else {
 		const float t_ = args->p_;
 		const float t_2_ = kg_rough_div(1.0f, 1.0f - t_);
-		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+		for (kg_index p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
 			y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
 		}
 	}
@@ -407,22 +418,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_dropout_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->p_;
 		const float t_2_ = kg_rough_div(1.0f, 1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_2_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_2_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(x_run_, x_ + p_2_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int p_3_ = p_2_ + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index p_3_ = p_2_ + v_;
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_3_))) < t_ ? 0.0f : x_2_ * t_2_;
 			}
@@ -431,7 +442,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_bf16_wide(
 	} else {
 		const float t_ = args->p_;
 		const float t_2_ = kg_rough_div(1.0f, 1.0f - t_);
-		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+		for (kg_index p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
 			y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
 		}
 	}

@@ -12,6 +12,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x8a903cf0575a5e30ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -47,13 +54,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -178,30 +189,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_f32(
 	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
 	const float *__restrict__ y_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ z_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = int(mask_[b_ * size_L_ + l_]) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = int(mask_[b_ * size_L_ + l_]) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -218,40 +229,40 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_f32_wide
 	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
 	const float *__restrict__ y_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ z_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
 	float y_run_[4];
 	float z_out_[4];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			const kg_index at_3_ = (b_ * size_L_ + l_) * size_D_;
 			kg_load_f32x4(y_run_, y_ + at_3_ + d_);
-			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			const bool t_ = kg_index(int(mask_[b_ * size_L_ + l_])) != 0;
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float y_2_ = y_run_[v_];
 				z_out_[v_] = t_ ? y_2_ : 0.0f;
 			}
 			kg_store_f32x4(z_ + at_3_ + d_, z_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = int(mask_[b_ * size_L_ + l_]) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -268,30 +279,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_f16(
 	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ z_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_f16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? kg_from_f16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_f16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? kg_from_f16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -308,40 +319,40 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_f16_wide
 	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ z_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
 	float y_run_[8];
 	float z_out_[8];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			const kg_index at_3_ = (b_ * size_L_ + l_) * size_D_;
 			kg_load_f16x8(y_run_, y_ + at_3_ + d_);
-			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			const bool t_ = kg_index(int(mask_[b_ * size_L_ + l_])) != 0;
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float y_2_ = y_run_[v_];
 				z_out_[v_] = t_ ? y_2_ : 0.0f;
 			}
 			kg_store_f16x8(z_ + at_3_ + d_, z_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_f16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? kg_from_f16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -358,30 +369,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_bf16(
 	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ z_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -398,40 +409,40 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_bf16_wid
 	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ z_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
 	float y_run_[8];
 	float z_out_[8];
-	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			const kg_index at_3_ = (b_ * size_L_ + l_) * size_D_;
 			kg_load_bf16x8(y_run_, y_ + at_3_ + d_);
-			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			const bool t_ = kg_index(int(mask_[b_ * size_L_ + l_])) != 0;
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float y_2_ = y_run_[v_];
 				z_out_[v_] = t_ ? y_2_ : 0.0f;
 			}
 			kg_store_bf16x8(z_ + at_3_ + d_, z_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }

@@ -10,6 +10,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x55e6fd5a3db96fe8ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -45,13 +52,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -191,24 +202,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_f32(
 	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ y_ = (float *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_min(a_[p_ * size_S_ + s_], b_[s_]);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_min(a_[p_ * size_S_ + s_], b_[s_]);
 		}
 	}
@@ -225,26 +236,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_f32_wide(
 	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ y_ = (float *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float a_run_[4];
 	float b_run_[4];
 	float y_out_[4];
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
-			const int at_2_ = p_ * size_S_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
+			const kg_index at_2_ = p_ * size_S_;
 			kg_load_f32x4(a_run_, a_ + at_2_ + s_);
 			kg_load_f32x4(b_run_, b_ + s_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = kg_min(a_2_, b_2_);
@@ -252,9 +263,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_f32_wide(
 			kg_store_f32x4(y_ + at_2_ + s_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_min(a_[p_ * size_S_ + s_], b_[s_]);
 		}
 	}
@@ -271,24 +282,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_f16(
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_f16(kg_min(kg_from_f16(a_[p_ * size_S_ + s_]), kg_from_f16(b_[s_])));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_f16(kg_min(kg_from_f16(a_[p_ * size_S_ + s_]), kg_from_f16(b_[s_])));
 		}
 	}
@@ -305,26 +316,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_f16_wide(
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float a_run_[8];
 	float b_run_[8];
 	float y_out_[8];
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
-			const int at_2_ = p_ * size_S_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
+			const kg_index at_2_ = p_ * size_S_;
 			kg_load_f16x8(a_run_, a_ + at_2_ + s_);
 			kg_load_f16x8(b_run_, b_ + s_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = kg_min(a_2_, b_2_);
@@ -332,9 +343,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_f16_wide(
 			kg_store_f16x8(y_ + at_2_ + s_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_f16(kg_min(kg_from_f16(a_[p_ * size_S_ + s_]), kg_from_f16(b_[s_])));
 		}
 	}
@@ -351,24 +362,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_bf16(
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_min(kg_from_bf16(a_[p_ * size_S_ + s_]), kg_from_bf16(b_[s_])));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_min(kg_from_bf16(a_[p_ * size_S_ + s_]), kg_from_bf16(b_[s_])));
 		}
 	}
@@ -385,26 +396,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_bf16_wide(
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float a_run_[8];
 	float b_run_[8];
 	float y_out_[8];
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
-			const int at_2_ = p_ * size_S_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
+			const kg_index at_2_ = p_ * size_S_;
 			kg_load_bf16x8(a_run_, a_ + at_2_ + s_);
 			kg_load_bf16x8(b_run_, b_ + s_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = kg_min(a_2_, b_2_);
@@ -412,9 +423,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_bf16_wide(
 			kg_store_bf16x8(y_ + at_2_ + s_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_min(kg_from_bf16(a_[p_ * size_S_ + s_]), kg_from_bf16(b_[s_])));
 		}
 	}
@@ -432,23 +443,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_f3
 	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 1);
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 2);
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
-	const int at_ = int(blockIdx.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
-		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
+		for (kg_index from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
 							d_b_reduced_block_[at_ + s_] = 0.0f + (b_[s_] < a_[at_2_ + s_] ? d_y_[at_2_ + s_] : 0.0f);
@@ -474,34 +485,34 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_f3
 	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 1);
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 2);
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float b_run_[4];
 	float a_run_[4];
 	float d_y_run_[4];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int s_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index s_ = (i_ * threads_ + thread_) * 4;
 			if (s_ < size_S_) {
 				kg_load_f32x4(b_run_, b_ + s_);
 				kg_load_f32x4(a_run_, a_ + at_2_ + s_);
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float b_2_ = b_run_[v_];
 					const float a_2_ = a_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
@@ -509,17 +520,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_f3
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (s_ < size_S_) {
 					kg_load_f32x4(b_run_, b_ + s_);
 					kg_load_f32x4(a_run_, a_ + at_2_ + s_);
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int s_2_ = s_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index s_2_ = s_ + v_;
 						const float b_2_ = b_run_[v_];
 						const float a_2_ = a_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
@@ -534,8 +545,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_f3
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int s_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index s_ = (i_ * threads_ + thread_) * 4;
 		if (s_ < size_S_) {
 			kg_store_f32x4(d_b_reduced_block_ + at_ + s_, d_b_reduced_block_sums_ + i_ * 4);
 		}
@@ -553,26 +564,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_f32_2
 	const float *__restrict__ d_b_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_b_ = (float *)kg_result(buf + 1);
 	__shared__ float d_b_reduced_parts_[512];
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_sums_ = kg_extent(&args->size_P_sums_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_S_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int s_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_S_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index s_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_P_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_P_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_P_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_P_sums_);
 		float d_b_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_reduced_run_2_ = 0.0f;
-			for (int p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
+			for (kg_index p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
 				d_b_reduced_run_2_ += d_b_reduced_block_[p_sums_ * size_S_ + s_];
 			}
 			d_b_reduced_run_ += d_b_reduced_run_2_;
@@ -582,7 +593,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_f32_2
 	d_b_reduced_parts_[thread_] = d_b_reduced_lane_;
 	__syncthreads();
 	float d_b_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_b_reduced_ += d_b_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -602,24 +613,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_f32_3
 	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 1);
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 2);
 	float *__restrict__ d_a_ = (float *)kg_result(buf + 3);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = b_[s_] < a_[p_ * size_S_ + s_] ? 0.0f : d_y_[p_ * size_S_ + s_];
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = b_[s_] < a_[p_ * size_S_ + s_] ? 0.0f : d_y_[p_ * size_S_ + s_];
 		}
 	}
@@ -637,28 +648,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_f32_3
 	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 1);
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 2);
 	float *__restrict__ d_a_ = (float *)kg_result(buf + 3);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float b_run_[4];
 	float a_run_[4];
 	float d_y_run_[4];
 	float d_a_out_[4];
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			kg_load_f32x4(b_run_, b_ + s_);
-			const int at_2_ = p_ * size_S_;
+			const kg_index at_2_ = p_ * size_S_;
 			kg_load_f32x4(a_run_, a_ + at_2_ + s_);
 			kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float b_2_ = b_run_[v_];
 				const float a_2_ = a_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
@@ -667,9 +678,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_f32_3
 			kg_store_f32x4(d_a_ + at_2_ + s_, d_a_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = b_[s_] < a_[p_ * size_S_ + s_] ? 0.0f : d_y_[p_ * size_S_ + s_];
 		}
 	}
@@ -687,23 +698,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_f1
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
-	const int at_ = int(blockIdx.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
-		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
+		for (kg_index from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
 							d_b_reduced_block_[at_ + s_] = 0.0f + (kg_from_f16(b_[s_]) < kg_from_f16(a_[at_2_ + s_]) ? kg_from_f16(d_y_[at_2_ + s_]) : 0.0f);
@@ -729,34 +740,34 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_f1
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float b_run_[8];
 	float a_run_[8];
 	float d_y_run_[8];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int s_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index s_ = (i_ * threads_ + thread_) * 8;
 			if (s_ < size_S_) {
 				kg_load_f16x8(b_run_, b_ + s_);
 				kg_load_f16x8(a_run_, a_ + at_2_ + s_);
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float b_2_ = b_run_[v_];
 					const float a_2_ = a_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
@@ -764,17 +775,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_f1
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (s_ < size_S_) {
 					kg_load_f16x8(b_run_, b_ + s_);
 					kg_load_f16x8(a_run_, a_ + at_2_ + s_);
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int s_2_ = s_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index s_2_ = s_ + v_;
 						const float b_2_ = b_run_[v_];
 						const float a_2_ = a_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
@@ -789,8 +800,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_f1
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int s_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index s_ = (i_ * threads_ + thread_) * 8;
 		if (s_ < size_S_) {
 			kg_store_f32x8(d_b_reduced_block_ + at_ + s_, d_b_reduced_block_sums_ + i_ * 8);
 		}
@@ -808,26 +819,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_f16_2
 	const float *__restrict__ d_b_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_b_reduced_parts_[512];
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_sums_ = kg_extent(&args->size_P_sums_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_S_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int s_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_S_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index s_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_P_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_P_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_P_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_P_sums_);
 		float d_b_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_reduced_run_2_ = 0.0f;
-			for (int p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
+			for (kg_index p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
 				d_b_reduced_run_2_ += d_b_reduced_block_[p_sums_ * size_S_ + s_];
 			}
 			d_b_reduced_run_ += d_b_reduced_run_2_;
@@ -837,7 +848,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_f16_2
 	d_b_reduced_parts_[thread_] = d_b_reduced_lane_;
 	__syncthreads();
 	float d_b_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_b_reduced_ += d_b_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -857,24 +868,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_f16_3
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = kg_to_f16(kg_from_f16(b_[s_]) < kg_from_f16(a_[p_ * size_S_ + s_]) ? 0.0f : kg_from_f16(d_y_[p_ * size_S_ + s_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = kg_to_f16(kg_from_f16(b_[s_]) < kg_from_f16(a_[p_ * size_S_ + s_]) ? 0.0f : kg_from_f16(d_y_[p_ * size_S_ + s_]));
 		}
 	}
@@ -892,28 +903,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_f16_3
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float b_run_[8];
 	float a_run_[8];
 	float d_y_run_[8];
 	float d_a_out_[8];
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			kg_load_f16x8(b_run_, b_ + s_);
-			const int at_2_ = p_ * size_S_;
+			const kg_index at_2_ = p_ * size_S_;
 			kg_load_f16x8(a_run_, a_ + at_2_ + s_);
 			kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float b_2_ = b_run_[v_];
 				const float a_2_ = a_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
@@ -922,9 +933,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_f16_3
 			kg_store_f16x8(d_a_ + at_2_ + s_, d_a_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = kg_to_f16(kg_from_f16(b_[s_]) < kg_from_f16(a_[p_ * size_S_ + s_]) ? 0.0f : kg_from_f16(d_y_[p_ * size_S_ + s_]));
 		}
 	}
@@ -942,23 +953,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_bf
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
-	const int at_ = int(blockIdx.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
-		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
+		for (kg_index from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
 							d_b_reduced_block_[at_ + s_] = 0.0f + (kg_from_bf16(b_[s_]) < kg_from_bf16(a_[at_2_ + s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f);
@@ -984,34 +995,34 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_bf
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float b_run_[8];
 	float a_run_[8];
 	float d_y_run_[8];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_S_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_S_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_S_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int s_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index s_ = (i_ * threads_ + thread_) * 8;
 			if (s_ < size_S_) {
 				kg_load_bf16x8(b_run_, b_ + s_);
 				kg_load_bf16x8(a_run_, a_ + at_2_ + s_);
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float b_2_ = b_run_[v_];
 					const float a_2_ = a_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
@@ -1019,17 +1030,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_bf
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (s_ < size_S_) {
 					kg_load_bf16x8(b_run_, b_ + s_);
 					kg_load_bf16x8(a_run_, a_ + at_2_ + s_);
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int s_2_ = s_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index s_2_ = s_ + v_;
 						const float b_2_ = b_run_[v_];
 						const float a_2_ = a_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
@@ -1044,8 +1055,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_bf
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int s_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index s_ = (i_ * threads_ + thread_) * 8;
 		if (s_ < size_S_) {
 			kg_store_f32x8(d_b_reduced_block_ + at_ + s_, d_b_reduced_block_sums_ + i_ * 8);
 		}
@@ -1063,26 +1074,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_bf16_
 	const float *__restrict__ d_b_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_b_reduced_parts_[512];
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_sums_ = kg_extent(&args->size_P_sums_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_S_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int s_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_S_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index s_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_P_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_P_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_P_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_P_sums_);
 		float d_b_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_reduced_run_2_ = 0.0f;
-			for (int p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
+			for (kg_index p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
 				d_b_reduced_run_2_ += d_b_reduced_block_[p_sums_ * size_S_ + s_];
 			}
 			d_b_reduced_run_ += d_b_reduced_run_2_;
@@ -1092,7 +1103,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_bf16_
 	d_b_reduced_parts_[thread_] = d_b_reduced_lane_;
 	__syncthreads();
 	float d_b_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_b_reduced_ += d_b_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1112,24 +1123,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_bf16_
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(b_[s_]) < kg_from_bf16(a_[p_ * size_S_ + s_]) ? 0.0f : kg_from_bf16(d_y_[p_ * size_S_ + s_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(b_[s_]) < kg_from_bf16(a_[p_ * size_S_ + s_]) ? 0.0f : kg_from_bf16(d_y_[p_ * size_S_ + s_]));
 		}
 	}
@@ -1147,28 +1158,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_bf16_
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
-	const int size_S_ = kg_extent(&args->size_S_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_S_ = kg_extent(&args->size_S_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float b_run_[8];
 	float a_run_[8];
 	float d_y_run_[8];
 	float d_a_out_[8];
-	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_P_ * size_S_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			kg_load_bf16x8(b_run_, b_ + s_);
-			const int at_2_ = p_ * size_S_;
+			const kg_index at_2_ = p_ * size_S_;
 			kg_load_bf16x8(a_run_, a_ + at_2_ + s_);
 			kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float b_2_ = b_run_[v_];
 				const float a_2_ = a_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
@@ -1177,9 +1188,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_bf16_
 			kg_store_bf16x8(d_a_ + at_2_ + s_, d_a_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int s_ = at_ % size_S_;
-			const int p_ = at_ / size_S_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index s_ = at_ % size_S_;
+			const kg_index p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(b_[s_]) < kg_from_bf16(a_[p_ * size_S_ + s_]) ? 0.0f : kg_from_bf16(d_y_[p_ * size_S_ + s_]));
 		}
 	}

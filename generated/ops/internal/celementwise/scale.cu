@@ -10,6 +10,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0xa3da290fc45eedceull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -45,13 +52,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -175,20 +186,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_scale_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = t_ * x_[p_];
 		}
 	} else {
 		const float t_ = args->s_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = t_ * x_[p_];
 		}
 	}
@@ -205,20 +216,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_scale_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float x_run_[4];
 	float y_out_[4];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = t_ * x_2_;
 			}
@@ -226,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_f32_wide(
 		}
 	} else {
 		const float t_ = args->s_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = t_ * x_[p_];
 		}
 	}
@@ -243,20 +254,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_scale_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_to_f16(t_ * kg_from_f16(x_[p_]));
 		}
 	} else {
 		const float t_ = args->s_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_to_f16(t_ * kg_from_f16(x_[p_]));
 		}
 	}
@@ -273,20 +284,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_scale_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = t_ * x_2_;
 			}
@@ -294,7 +305,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_f16_wide(
 		}
 	} else {
 		const float t_ = args->s_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_to_f16(t_ * kg_from_f16(x_[p_]));
 		}
 	}
@@ -311,20 +322,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_scale_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_to_bf16(t_ * kg_from_bf16(x_[p_]));
 		}
 	} else {
 		const float t_ = args->s_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_to_bf16(t_ * kg_from_bf16(x_[p_]));
 		}
 	}
@@ -341,20 +352,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_scale_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float x_run_[8];
 	float y_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = t_ * x_2_;
 			}
@@ -362,7 +373,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_bf16_wide(
 		}
 	} else {
 		const float t_ = args->s_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_to_bf16(t_ * kg_from_bf16(x_[p_]));
 		}
 	}
@@ -379,20 +390,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_scale_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = d_y_[p_] * t_;
 		}
 	} else {
 		const float t_ = args->s_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = d_y_[p_] * t_;
 		}
 	}
@@ -409,20 +420,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_grad_f32_wid
 		void *const *__restrict__ buf, const kg_dd4f7221_scale_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float d_y_run_[4];
 	float d_x_out_[4];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(d_y_run_, d_y_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_x_out_[v_] = d_y_2_ * t_;
 			}
@@ -430,7 +441,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_grad_f32_wid
 		}
 	} else {
 		const float t_ = args->s_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = d_y_[p_] * t_;
 		}
 	}
@@ -447,20 +458,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_scale_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * t_);
 		}
 	} else {
 		const float t_ = args->s_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * t_);
 		}
 	}
@@ -477,20 +488,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_grad_f16_wid
 		void *const *__restrict__ buf, const kg_dd4f7221_scale_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(d_y_run_, d_y_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_x_out_[v_] = d_y_2_ * t_;
 			}
@@ -498,7 +509,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_grad_f16_wid
 		}
 	} else {
 		const float t_ = args->s_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * t_);
 		}
 	}
@@ -515,20 +526,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_scale_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * t_);
 		}
 	} else {
 		const float t_ = args->s_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * t_);
 		}
 	}
@@ -545,20 +556,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_grad_bf16_wi
 		void *const *__restrict__ buf, const kg_dd4f7221_scale_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(d_y_run_, d_y_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_x_out_[v_] = d_y_2_ * t_;
 			}
@@ -566,7 +577,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_scale_grad_bf16_wi
 		}
 	} else {
 		const float t_ = args->s_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * t_);
 		}
 	}

@@ -10,6 +10,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0xed17b0fbabf1901cull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -45,13 +52,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -200,19 +211,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f32(
 	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ y_ = (float *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = a_[p_];
 			y_[p_] = kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_sigmoid(a_2_))) * b_[p_];
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = a_[p_];
 			y_[p_] = kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_sigmoid(a_2_))) * b_[p_];
 		}
@@ -229,21 +240,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f32_wide(
 	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ y_ = (float *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float a_run_[4];
 	float b_run_[4];
 	float y_out_[4];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(a_run_, a_ + p_);
 			kg_load_f32x4(b_run_, b_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_sigmoid(a_2_))) * b_2_;
@@ -251,7 +262,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f32_wide(
 			kg_store_f32x4(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = a_[p_];
 			y_[p_] = kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_sigmoid(a_2_))) * b_[p_];
 		}
@@ -268,19 +279,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f16(
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = kg_from_f16(a_[p_]);
 			y_[p_] = kg_to_f16(kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_rough_sigmoid(a_2_))) * kg_from_f16(b_[p_]));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_f16(a_[p_]);
 			y_[p_] = kg_to_f16(kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_rough_sigmoid(a_2_))) * kg_from_f16(b_[p_]));
 		}
@@ -297,21 +308,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f16_wide(
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float a_run_[8];
 	float b_run_[8];
 	float y_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(a_run_, a_ + p_);
 			kg_load_f16x8(b_run_, b_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_rough_sigmoid(a_2_))) * b_2_;
@@ -319,7 +330,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f16_wide(
 			kg_store_f16x8(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_f16(a_[p_]);
 			y_[p_] = kg_to_f16(kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_rough_sigmoid(a_2_))) * kg_from_f16(b_[p_]));
 		}
@@ -336,19 +347,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_bf16(
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = kg_from_bf16(a_[p_]);
 			y_[p_] = kg_to_bf16(kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_rough_sigmoid(a_2_))) * kg_from_bf16(b_[p_]));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_bf16(a_[p_]);
 			y_[p_] = kg_to_bf16(kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_rough_sigmoid(a_2_))) * kg_from_bf16(b_[p_]));
 		}
@@ -365,21 +376,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_bf16_wide(
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float a_run_[8];
 	float b_run_[8];
 	float y_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(a_run_, a_ + p_);
 			kg_load_bf16x8(b_run_, b_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_rough_sigmoid(a_2_))) * b_2_;
@@ -387,7 +398,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_bf16_wide(
 			kg_store_bf16x8(y_ + p_, y_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_bf16(a_[p_]);
 			y_[p_] = kg_to_bf16(kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_rough_sigmoid(a_2_))) * kg_from_bf16(b_[p_]));
 		}
@@ -406,14 +417,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f32(
 	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 2);
 	float *__restrict__ d_a_ = (float *)kg_result(buf + 3);
 	float *__restrict__ d_b_ = (float *)kg_result(buf + 4);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = a_[p_];
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = d_y_[p_];
@@ -425,7 +436,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f32(
 			d_b_[p_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = a_[p_];
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = d_y_[p_];
@@ -451,24 +462,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f32_wi
 	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 2);
 	float *__restrict__ d_a_ = (float *)kg_result(buf + 3);
 	float *__restrict__ d_b_ = (float *)kg_result(buf + 4);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float a_run_[4];
 	float d_y_run_[4];
 	float b_run_[4];
 	float d_a_out_[4];
 	float d_b_out_[4];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(a_run_, a_ + p_);
 			kg_load_f32x4(d_y_run_, d_y_ + p_);
 			kg_load_f32x4(b_run_, b_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float b_2_ = b_run_[v_];
@@ -484,7 +495,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f32_wi
 			kg_store_f32x4(d_b_ + p_, d_b_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = a_[p_];
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = d_y_[p_];
@@ -510,14 +521,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f16(
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 2);
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 4);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = kg_from_f16(a_[p_]);
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
@@ -529,7 +540,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f16(
 			d_b_[p_] = kg_to_f16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_f16(a_[p_]);
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
@@ -555,24 +566,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f16_wi
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 2);
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 4);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float a_run_[8];
 	float d_y_run_[8];
 	float b_run_[8];
 	float d_a_out_[8];
 	float d_b_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(a_run_, a_ + p_);
 			kg_load_f16x8(d_y_run_, d_y_ + p_);
 			kg_load_f16x8(b_run_, b_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float b_2_ = b_run_[v_];
@@ -588,7 +599,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f16_wi
 			kg_store_f16x8(d_b_ + p_, d_b_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_f16(a_[p_]);
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
@@ -614,14 +625,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_bf16(
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 2);
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 4);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = kg_from_bf16(a_[p_]);
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
@@ -633,7 +644,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_bf16(
 			d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_bf16(a_[p_]);
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
@@ -659,24 +670,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_bf16_w
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 2);
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 4);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float a_run_[8];
 	float d_y_run_[8];
 	float b_run_[8];
 	float d_a_out_[8];
 	float d_b_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(a_run_, a_ + p_);
 			kg_load_bf16x8(d_y_run_, d_y_ + p_);
 			kg_load_bf16x8(b_run_, b_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float b_2_ = b_run_[v_];
@@ -692,7 +703,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_bf16_w
 			kg_store_bf16x8(d_b_ + p_, d_b_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_bf16(a_[p_]);
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);

@@ -12,6 +12,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x0c7cf341911adc0aull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -47,13 +54,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -202,30 +213,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_f32(
 	const float *__restrict__ W_ = (const float *)kg_tensor(buf + 0);
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
 	float *__restrict__ y_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int n_ = size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_N_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
 			}
 			y_[n_2_ * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
 			}
@@ -246,27 +257,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_f32_wide
 	const float *__restrict__ W_ = (const float *)kg_tensor(buf + 0);
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
 	float *__restrict__ y_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float W_run_[4];
 	float y_out_[4];
-	const int n_ = size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_N_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
 			}
 			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
-			const int at_2_ = (t_ ? ids_value_ : 0) * size_D_;
+			const kg_index at_2_ = (t_ ? ids_value_ : 0) * size_D_;
 			if (t_) {
 				kg_load_f32x4(W_run_, W_ + at_2_ + d_);
 			} else {
@@ -276,18 +287,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_f32_wide
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float W_2_ = W_run_[v_];
 				y_out_[v_] = W_2_;
 			}
-			const int at_3_ = n_2_ * size_D_;
+			const kg_index at_3_ = n_2_ * size_D_;
 			kg_store_f32x4(y_ + at_3_ + d_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
 			}
@@ -308,30 +319,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_f16(
 	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int n_ = size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_N_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
 			}
 			y_[n_2_ * size_D_ + d_] = kg_to_f16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_f16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
 			}
@@ -352,27 +363,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_f16_wide
 	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float W_run_[8];
 	float y_out_[8];
-	const int n_ = size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_N_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
 			}
 			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
-			const int at_2_ = (t_ ? ids_value_ : 0) * size_D_;
+			const kg_index at_2_ = (t_ ? ids_value_ : 0) * size_D_;
 			if (t_) {
 				kg_load_f16x8(W_run_, W_ + at_2_ + d_);
 			} else {
@@ -382,18 +393,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_f16_wide
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float W_2_ = W_run_[v_];
 				y_out_[v_] = W_2_;
 			}
-			const int at_3_ = n_2_ * size_D_;
+			const kg_index at_3_ = n_2_ * size_D_;
 			kg_store_f16x8(y_ + at_3_ + d_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
 			}
@@ -414,30 +425,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_bf16(
 	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int n_ = size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_N_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
 			}
 			y_[n_2_ * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
 			}
@@ -458,27 +469,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_bf16_wid
 	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float W_run_[8];
 	float y_out_[8];
-	const int n_ = size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_N_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
 			}
 			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
-			const int at_2_ = (t_ ? ids_value_ : 0) * size_D_;
+			const kg_index at_2_ = (t_ ? ids_value_ : 0) * size_D_;
 			if (t_) {
 				kg_load_bf16x8(W_run_, W_ + at_2_ + d_);
 			} else {
@@ -488,18 +499,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_bf16_wid
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float W_2_ = W_run_[v_];
 				y_out_[v_] = W_2_;
 			}
-			const int at_3_ = n_2_ * size_D_;
+			const kg_index at_3_ = n_2_ * size_D_;
 			kg_store_bf16x8(y_ + at_3_ + d_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int n_2_ = at_ / size_D_;
-			const int ids_value_ = ids_[n_2_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index n_2_ = at_ / size_D_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
 			}
@@ -520,19 +531,19 @@ extern "C" __global__ void __launch_bounds__(64) kg_dd4f7221_embedding_backward_
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 0);
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ d_W_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(blockIdx.y) * 64 + int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(blockIdx.y) * 64 + kg_index(threadIdx.x);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			d_W_[v_ * size_D_ + d_] = 0.0f;
 		}
-		for (int n_ = 0; n_ < size_N_; ++n_) {
-			const int ids_value_ = ids_[n_];
+		for (kg_index n_ = 0; n_ < size_N_; ++n_) {
+			const kg_index ids_value_ = kg_index(ids_[n_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_, ids_value_, size_V_);
 			}
@@ -555,19 +566,19 @@ extern "C" __global__ void __launch_bounds__(64) kg_dd4f7221_embedding_backward_
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
 	float *__restrict__ d_W_reduced_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(blockIdx.y) * 64 + int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(blockIdx.y) * 64 + kg_index(threadIdx.x);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			d_W_reduced_[v_ * size_D_ + d_] = 0.0f;
 		}
-		for (int n_ = 0; n_ < size_N_; ++n_) {
-			const int ids_value_ = ids_[n_];
+		for (kg_index n_ = 0; n_ < size_N_; ++n_) {
+			const kg_index ids_value_ = kg_index(ids_[n_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_, ids_value_, size_V_);
 			}
@@ -588,24 +599,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_backward
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_backward_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_W_reduced_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_W_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_f16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_f16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
@@ -621,30 +632,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_backward
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_backward_f16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_W_reduced_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_W_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float d_W_reduced_run_[8];
 	float d_W_out_[8];
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(d_W_reduced_run_, d_W_reduced_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_W_reduced_2_ = d_W_reduced_run_[v_];
 				d_W_out_[v_] = d_W_reduced_2_;
 			}
 			kg_store_f16x8(d_W_ + at_, d_W_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_f16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
@@ -662,19 +673,19 @@ extern "C" __global__ void __launch_bounds__(64) kg_dd4f7221_embedding_backward_
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
 	float *__restrict__ d_W_reduced_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(blockIdx.y) * 64 + int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(blockIdx.y) * 64 + kg_index(threadIdx.x);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			d_W_reduced_[v_ * size_D_ + d_] = 0.0f;
 		}
-		for (int n_ = 0; n_ < size_N_; ++n_) {
-			const int ids_value_ = ids_[n_];
+		for (kg_index n_ = 0; n_ < size_N_; ++n_) {
+			const kg_index ids_value_ = kg_index(ids_[n_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_, ids_value_, size_V_);
 			}
@@ -695,24 +706,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_backward
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_backward_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_W_reduced_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_W_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
@@ -728,30 +739,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_backward
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_backward_bf16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_W_reduced_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_W_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float d_W_reduced_run_[8];
 	float d_W_out_[8];
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(d_W_reduced_run_, d_W_reduced_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_W_reduced_2_ = d_W_reduced_run_[v_];
 				d_W_out_[v_] = d_W_reduced_2_;
 			}
 			kg_store_bf16x8(d_W_ + at_, d_W_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}

@@ -12,6 +12,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0xf64e6e467532f7ddull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -47,13 +54,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -123,19 +134,19 @@ extern "C" __global__ void __launch_bounds__(64) kg_dd4f7221_embedding_backward_
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 0);
 	const float *__restrict__ dy_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ total_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(blockIdx.y) * 64 + int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(blockIdx.y) * 64 + kg_index(threadIdx.x);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			total_[v_ * size_D_ + d_] = 0.0f;
 		}
-		for (int n_ = 0; n_ < size_N_; ++n_) {
-			const int ids_value_ = ids_[n_];
+		for (kg_index n_ = 0; n_ < size_N_; ++n_) {
+			const kg_index ids_value_ = kg_index(ids_[n_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 1, n_, ids_value_, size_V_);
 			}
@@ -157,24 +168,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_backward
 	const float *__restrict__ sum_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ dW_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			dW_[v_ * size_D_ + d_] = sum_[v_ * size_D_ + d_] + total_[v_ * size_D_ + d_];
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			dW_[v_ * size_D_ + d_] = sum_[v_ * size_D_ + d_] + total_[v_ * size_D_ + d_];
 		}
 	}
@@ -191,23 +202,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_backward
 	const float *__restrict__ sum_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ dW_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float sum_run_[4];
 	float total_run_[4];
 	float dW_out_[4];
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(sum_run_, sum_ + at_);
 			kg_load_f32x4(total_run_, total_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float sum_2_ = sum_run_[v_];
 				const float total_2_ = total_run_[v_];
 				dW_out_[v_] = sum_2_ + total_2_;
@@ -215,9 +226,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_backward
 			kg_store_f32x4(dW_ + at_, dW_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			dW_[v_ * size_D_ + d_] = sum_[v_ * size_D_ + d_] + total_[v_ * size_D_ + d_];
 		}
 	}
@@ -235,19 +246,19 @@ extern "C" __global__ void __launch_bounds__(64) kg_dd4f7221_embedding_backward_
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ dy_ = (const unsigned short *)kg_tensor(buf + 1);
 	float *__restrict__ total_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(blockIdx.y) * 64 + int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(blockIdx.y) * 64 + kg_index(threadIdx.x);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			total_[v_ * size_D_ + d_] = 0.0f;
 		}
-		for (int n_ = 0; n_ < size_N_; ++n_) {
-			const int ids_value_ = ids_[n_];
+		for (kg_index n_ = 0; n_ < size_N_; ++n_) {
+			const kg_index ids_value_ = kg_index(ids_[n_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 1, n_, ids_value_, size_V_);
 			}
@@ -270,19 +281,19 @@ extern "C" __global__ void __launch_bounds__(64) kg_dd4f7221_embedding_backward_
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ dy_ = (const unsigned short *)kg_tensor(buf + 1);
 	float *__restrict__ total_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(blockIdx.y) * 64 + int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(blockIdx.y) * 64 + kg_index(threadIdx.x);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			total_[v_ * size_D_ + d_] = 0.0f;
 		}
-		for (int n_ = 0; n_ < size_N_; ++n_) {
-			const int ids_value_ = ids_[n_];
+		for (kg_index n_ = 0; n_ < size_N_; ++n_) {
+			const kg_index ids_value_ = kg_index(ids_[n_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 1, n_, ids_value_, size_V_);
 			}

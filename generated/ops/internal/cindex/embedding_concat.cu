@@ -12,6 +12,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x1eba3db454de5e6bull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -47,13 +54,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -203,35 +214,35 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f
 	const float *__restrict__ W_ = (const float *)kg_tensor(buf + 0);
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
 	float *__restrict__ y_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
-	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_N_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
 			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -253,30 +264,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f
 	const float *__restrict__ W_ = (const float *)kg_tensor(buf + 0);
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
 	float *__restrict__ y_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float W_run_[4];
 	float y_out_[4];
-	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_N_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
 			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
-			const int at_3_ = (t_ ? ids_value_ : 0) * size_D_;
+			const kg_index at_3_ = (t_ ? ids_value_ : 0) * size_D_;
 			if (t_) {
 				kg_load_f32x4(W_run_, W_ + at_3_ + d_);
 			} else {
@@ -286,20 +297,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float W_2_ = W_run_[v_];
 				y_out_[v_] = W_2_;
 			}
-			const int at_4_ = (n_2_ * size_L_ + l_) * size_D_;
+			const kg_index at_4_ = (n_2_ * size_L_ + l_) * size_D_;
 			kg_store_f32x4(y_ + at_4_ + d_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -321,35 +332,35 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f
 	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
-	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_N_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
 			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_f16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -371,30 +382,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f
 	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float W_run_[8];
 	float y_out_[8];
-	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_N_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
 			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
-			const int at_3_ = (t_ ? ids_value_ : 0) * size_D_;
+			const kg_index at_3_ = (t_ ? ids_value_ : 0) * size_D_;
 			if (t_) {
 				kg_load_f16x8(W_run_, W_ + at_3_ + d_);
 			} else {
@@ -404,20 +415,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float W_2_ = W_run_[v_];
 				y_out_[v_] = W_2_;
 			}
-			const int at_4_ = (n_2_ * size_L_ + l_) * size_D_;
+			const kg_index at_4_ = (n_2_ * size_L_ + l_) * size_D_;
 			kg_store_f16x8(y_ + at_4_ + d_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -439,35 +450,35 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_b
 	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
-	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_N_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
 			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -489,30 +500,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_b
 	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float W_run_[8];
 	float y_out_[8];
-	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_N_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
 			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
-			const int at_3_ = (t_ ? ids_value_ : 0) * size_D_;
+			const kg_index at_3_ = (t_ ? ids_value_ : 0) * size_D_;
 			if (t_) {
 				kg_load_bf16x8(W_run_, W_ + at_3_ + d_);
 			} else {
@@ -522,20 +533,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_b
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float W_2_ = W_run_[v_];
 				y_out_[v_] = W_2_;
 			}
-			const int at_4_ = (n_2_ * size_L_ + l_) * size_D_;
+			const kg_index at_4_ = (n_2_ * size_L_ + l_) * size_D_;
 			kg_store_bf16x8(y_ + at_4_ + d_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int at_2_ = at_ / size_D_;
-			const int l_ = at_2_ % size_L_;
-			const int n_2_ = at_2_ / size_L_;
-			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index at_2_ = at_ / size_D_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index n_2_ = at_2_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_2_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -557,23 +568,23 @@ extern "C" __global__ void __launch_bounds__(64) kg_dd4f7221_embedding_concat_gr
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 0);
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ d_W_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(blockIdx.y) * 64 + int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(blockIdx.y) * 64 + kg_index(threadIdx.x);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			d_W_[v_ * size_D_ + d_] = 0.0f;
 		}
-		const int positions_ = size_N_ * size_L_;
-		for (int at_ = 0; at_ < positions_; ++at_) {
-			const int l_ = at_ % size_L_;
-			const int n_ = at_ / size_L_;
-			const int ids_value_ = ids_[n_ * size_L_ + l_];
+		const kg_index positions_ = size_N_ * size_L_;
+		for (kg_index at_ = 0; at_ < positions_; ++at_) {
+			const kg_index l_ = at_ % size_L_;
+			const kg_index n_ = at_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -597,23 +608,23 @@ extern "C" __global__ void __launch_bounds__(64) kg_dd4f7221_embedding_concat_gr
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
 	float *__restrict__ d_W_reduced_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(blockIdx.y) * 64 + int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(blockIdx.y) * 64 + kg_index(threadIdx.x);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			d_W_reduced_[v_ * size_D_ + d_] = 0.0f;
 		}
-		const int positions_ = size_N_ * size_L_;
-		for (int at_ = 0; at_ < positions_; ++at_) {
-			const int l_ = at_ % size_L_;
-			const int n_ = at_ / size_L_;
-			const int ids_value_ = ids_[n_ * size_L_ + l_];
+		const kg_index positions_ = size_N_ * size_L_;
+		for (kg_index at_ = 0; at_ < positions_; ++at_) {
+			const kg_index l_ = at_ % size_L_;
+			const kg_index n_ = at_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -634,24 +645,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_g
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_grad_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_W_reduced_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_W_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_f16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_f16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
@@ -667,30 +678,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_g
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_grad_f16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_W_reduced_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_W_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float d_W_reduced_run_[8];
 	float d_W_out_[8];
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(d_W_reduced_run_, d_W_reduced_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_W_reduced_2_ = d_W_reduced_run_[v_];
 				d_W_out_[v_] = d_W_reduced_2_;
 			}
 			kg_store_f16x8(d_W_ + at_, d_W_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_f16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
@@ -709,23 +720,23 @@ extern "C" __global__ void __launch_bounds__(64) kg_dd4f7221_embedding_concat_gr
 	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
 	float *__restrict__ d_W_reduced_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 256;
-	const int to_ = min(from_ + 256, size_V_);
-	const int d_ = int(blockIdx.y) * 64 + int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 256;
+	const kg_index to_ = min(from_ + 256, size_V_);
+	const kg_index d_ = kg_index(blockIdx.y) * 64 + kg_index(threadIdx.x);
 	if (d_ < size_D_) {
-		for (int v_ = from_; v_ < to_; ++v_) {
+		for (kg_index v_ = from_; v_ < to_; ++v_) {
 			d_W_reduced_[v_ * size_D_ + d_] = 0.0f;
 		}
-		const int positions_ = size_N_ * size_L_;
-		for (int at_ = 0; at_ < positions_; ++at_) {
-			const int l_ = at_ % size_L_;
-			const int n_ = at_ / size_L_;
-			const int ids_value_ = ids_[n_ * size_L_ + l_];
+		const kg_index positions_ = size_N_ * size_L_;
+		for (kg_index at_ = 0; at_ < positions_; ++at_) {
+			const kg_index l_ = at_ % size_L_;
+			const kg_index n_ = at_ / size_L_;
+			const kg_index ids_value_ = kg_index(ids_[n_ * size_L_ + l_]);
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
 				kg_fault_set(fault, op, 0, n_ * size_L_ + l_, ids_value_, size_V_);
 			}
@@ -746,24 +757,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_g
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_grad_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_W_reduced_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_W_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
@@ -779,30 +790,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_g
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_grad_bf16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_W_reduced_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_W_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float d_W_reduced_run_[8];
 	float d_W_out_[8];
-	const int n_ = size_V_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_V_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(d_W_reduced_run_, d_W_reduced_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_W_reduced_2_ = d_W_reduced_run_[v_];
 				d_W_out_[v_] = d_W_reduced_2_;
 			}
 			kg_store_bf16x8(d_W_ + at_, d_W_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int v_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}

@@ -15,6 +15,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0xc584735a38dd9cd8ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -50,13 +57,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -98,23 +109,23 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 }
 
 // Rounds the quotient down; by zero it is 0.
-__device__ __forceinline__ int kg_floor_div(int x, int y) {
+__device__ __forceinline__ kg_index kg_floor_div(kg_index x, kg_index y) {
 	if (y == 0) {
 		return 0;
 	}
 	if (y == -1) {
-		return int(0u - unsigned(x));
+		return kg_index(0ull - kg_ulong(x));
 	}
-	const int q = x / y;
+	const kg_index q = x / y;
 	return q * y != x && (x < 0) != (y < 0) ? q - 1 : q;
 }
 
 // The remainder has the sign of y; by zero it is 0.
-__device__ __forceinline__ int kg_floor_mod(int x, int y) {
+__device__ __forceinline__ kg_index kg_floor_mod(kg_index x, kg_index y) {
 	if (y == 0 || y == -1) {
 		return 0;
 	}
-	const int r = x - x / y * y;
+	const kg_index r = x - x / y * y;
 	return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 
@@ -143,41 +154,41 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_im2col_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_im2col_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ cols_ = (float *)kg_result(buf + 1);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_C_ = kg_extent(&args->size_C_);
-	const int size_Lout_ = kg_extent(&args->size_Lout_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_C_ = kg_extent(&args->size_C_);
+	const kg_index size_Lout_ = kg_extent(&args->size_Lout_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args->stride_;
-		const int at_2_ = args->dilation_;
-		const int at_3_ = args->pad_left_;
+		const kg_index at_ = kg_index(args->stride_);
+		const kg_index at_2_ = kg_index(args->dilation_);
+		const kg_index at_3_ = kg_index(args->pad_left_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_4_ = from_ + (i_ * 256 + thread_);
-			const int k_ = at_4_ % size_K_;
-			const int at_5_ = at_4_ / size_K_;
-			const int c_ = at_5_ % size_C_;
-			const int at_6_ = at_5_ / size_C_;
-			const int lout_ = at_6_ % size_Lout_;
-			const int b_ = at_6_ / size_Lout_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_4_ = from_ + (i_ * 256 + thread_);
+			const kg_index k_ = at_4_ % size_K_;
+			const kg_index at_5_ = at_4_ / size_K_;
+			const kg_index c_ = at_5_ % size_C_;
+			const kg_index at_6_ = at_5_ / size_C_;
+			const kg_index lout_ = at_6_ % size_Lout_;
+			const kg_index b_ = at_6_ / size_Lout_;
 			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_] : 0.0f;
 		}
 	} else {
-		const int at_ = args->stride_;
-		const int at_2_ = args->dilation_;
-		const int at_3_ = args->pad_left_;
-		for (int at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
-			const int k_ = at_4_ % size_K_;
-			const int at_5_ = at_4_ / size_K_;
-			const int c_ = at_5_ % size_C_;
-			const int at_6_ = at_5_ / size_C_;
-			const int lout_ = at_6_ % size_Lout_;
-			const int b_ = at_6_ / size_Lout_;
+		const kg_index at_ = kg_index(args->stride_);
+		const kg_index at_2_ = kg_index(args->dilation_);
+		const kg_index at_3_ = kg_index(args->pad_left_);
+		for (kg_index at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
+			const kg_index k_ = at_4_ % size_K_;
+			const kg_index at_5_ = at_4_ / size_K_;
+			const kg_index c_ = at_5_ % size_C_;
+			const kg_index at_6_ = at_5_ / size_C_;
+			const kg_index lout_ = at_6_ % size_Lout_;
+			const kg_index b_ = at_6_ / size_Lout_;
 			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_] : 0.0f;
 		}
 	}
@@ -200,41 +211,41 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_im2col_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_im2col_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ cols_ = (unsigned short *)kg_result(buf + 1);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_C_ = kg_extent(&args->size_C_);
-	const int size_Lout_ = kg_extent(&args->size_Lout_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_C_ = kg_extent(&args->size_C_);
+	const kg_index size_Lout_ = kg_extent(&args->size_Lout_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->stride_;
-		const int at_2_ = args->dilation_;
-		const int at_3_ = args->pad_left_;
+		const kg_index at_ = kg_index(args->stride_);
+		const kg_index at_2_ = kg_index(args->dilation_);
+		const kg_index at_3_ = kg_index(args->pad_left_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_4_ = from_ + (i_ * 256 + thread_);
-			const int k_ = at_4_ % size_K_;
-			const int at_5_ = at_4_ / size_K_;
-			const int c_ = at_5_ % size_C_;
-			const int at_6_ = at_5_ / size_C_;
-			const int lout_ = at_6_ % size_Lout_;
-			const int b_ = at_6_ / size_Lout_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_4_ = from_ + (i_ * 256 + thread_);
+			const kg_index k_ = at_4_ % size_K_;
+			const kg_index at_5_ = at_4_ / size_K_;
+			const kg_index c_ = at_5_ % size_C_;
+			const kg_index at_6_ = at_5_ / size_C_;
+			const kg_index lout_ = at_6_ % size_Lout_;
+			const kg_index b_ = at_6_ / size_Lout_;
 			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = kg_to_f16(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? kg_from_f16(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
 		}
 	} else {
-		const int at_ = args->stride_;
-		const int at_2_ = args->dilation_;
-		const int at_3_ = args->pad_left_;
-		for (int at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
-			const int k_ = at_4_ % size_K_;
-			const int at_5_ = at_4_ / size_K_;
-			const int c_ = at_5_ % size_C_;
-			const int at_6_ = at_5_ / size_C_;
-			const int lout_ = at_6_ % size_Lout_;
-			const int b_ = at_6_ / size_Lout_;
+		const kg_index at_ = kg_index(args->stride_);
+		const kg_index at_2_ = kg_index(args->dilation_);
+		const kg_index at_3_ = kg_index(args->pad_left_);
+		for (kg_index at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
+			const kg_index k_ = at_4_ % size_K_;
+			const kg_index at_5_ = at_4_ / size_K_;
+			const kg_index c_ = at_5_ % size_C_;
+			const kg_index at_6_ = at_5_ / size_C_;
+			const kg_index lout_ = at_6_ % size_Lout_;
+			const kg_index b_ = at_6_ / size_Lout_;
 			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = kg_to_f16(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? kg_from_f16(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
 		}
 	}
@@ -257,41 +268,41 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_im2col_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_im2col_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ cols_ = (unsigned short *)kg_result(buf + 1);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_C_ = kg_extent(&args->size_C_);
-	const int size_Lout_ = kg_extent(&args->size_Lout_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_C_ = kg_extent(&args->size_C_);
+	const kg_index size_Lout_ = kg_extent(&args->size_Lout_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->stride_;
-		const int at_2_ = args->dilation_;
-		const int at_3_ = args->pad_left_;
+		const kg_index at_ = kg_index(args->stride_);
+		const kg_index at_2_ = kg_index(args->dilation_);
+		const kg_index at_3_ = kg_index(args->pad_left_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_4_ = from_ + (i_ * 256 + thread_);
-			const int k_ = at_4_ % size_K_;
-			const int at_5_ = at_4_ / size_K_;
-			const int c_ = at_5_ % size_C_;
-			const int at_6_ = at_5_ / size_C_;
-			const int lout_ = at_6_ % size_Lout_;
-			const int b_ = at_6_ / size_Lout_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_4_ = from_ + (i_ * 256 + thread_);
+			const kg_index k_ = at_4_ % size_K_;
+			const kg_index at_5_ = at_4_ / size_K_;
+			const kg_index c_ = at_5_ % size_C_;
+			const kg_index at_6_ = at_5_ / size_C_;
+			const kg_index lout_ = at_6_ % size_Lout_;
+			const kg_index b_ = at_6_ / size_Lout_;
 			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? kg_from_bf16(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
 		}
 	} else {
-		const int at_ = args->stride_;
-		const int at_2_ = args->dilation_;
-		const int at_3_ = args->pad_left_;
-		for (int at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
-			const int k_ = at_4_ % size_K_;
-			const int at_5_ = at_4_ / size_K_;
-			const int c_ = at_5_ % size_C_;
-			const int at_6_ = at_5_ / size_C_;
-			const int lout_ = at_6_ % size_Lout_;
-			const int b_ = at_6_ / size_Lout_;
+		const kg_index at_ = kg_index(args->stride_);
+		const kg_index at_2_ = kg_index(args->dilation_);
+		const kg_index at_3_ = kg_index(args->pad_left_);
+		for (kg_index at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
+			const kg_index k_ = at_4_ % size_K_;
+			const kg_index at_5_ = at_4_ / size_K_;
+			const kg_index c_ = at_5_ % size_C_;
+			const kg_index at_6_ = at_5_ / size_C_;
+			const kg_index lout_ = at_6_ % size_Lout_;
+			const kg_index b_ = at_6_ / size_Lout_;
 			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? kg_from_bf16(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
 		}
 	}
@@ -314,33 +325,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_f32(
 	const float *__restrict__ d_cols_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 1);
 	__shared__ float d_x_reduced_parts_[8];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_C_ = kg_extent(&args->size_C_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_Lout_ = kg_extent(&args->size_Lout_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_C_ = kg_extent(&args->size_C_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_Lout_ = kg_extent(&args->size_Lout_);
 	kg_await();
-	const int at_ = int(blockIdx.x);
-	const int c_ = at_ % size_C_;
-	const int at_2_ = at_ / size_C_;
-	const int l_ = at_2_ % size_L_;
-	const int b_ = at_2_ / size_L_;
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index at_ = kg_index(blockIdx.x);
+	const kg_index c_ = at_ % size_C_;
+	const kg_index at_2_ = at_ / size_C_;
+	const kg_index l_ = at_2_ % size_L_;
+	const kg_index b_ = at_2_ / size_L_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float d_x_reduced_thread_ = 0.0f;
-	const int at_3_ = l_ + args->pad_left_;
-	const int at_4_ = args->dilation_;
-	const int at_5_ = args->stride_;
-	const int at_6_ = b_ * size_Lout_;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
+	const kg_index at_3_ = l_ + kg_index(args->pad_left_);
+	const kg_index at_4_ = kg_index(args->dilation_);
+	const kg_index at_5_ = kg_index(args->stride_);
+	const kg_index at_6_ = b_ * size_Lout_;
+	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
 		float d_x_reduced_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index k_ = from_ + (i_ * threads_ + thread_);
 			if (k_ < size_K_) {
-				const int at_7_ = at_3_ - at_4_ * k_;
-				const int at_8_ = kg_floor_div(at_7_, at_5_);
+				const kg_index at_7_ = at_3_ - at_4_ * k_;
+				const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
 					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_] : 0.0f;
 				}
@@ -349,12 +360,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_f32(
 		d_x_reduced_thread_ += d_x_reduced_run_;
 	}
 	d_x_reduced_thread_ = kg_simd_sum(d_x_reduced_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		d_x_reduced_parts_[simd_] = d_x_reduced_thread_;
 	}
 	__syncthreads();
 	float d_x_reduced_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		d_x_reduced_ += d_x_reduced_parts_[lane_];
 	}
@@ -381,33 +392,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_f16(
 	const unsigned short *__restrict__ d_cols_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_x_reduced_parts_[8];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_C_ = kg_extent(&args->size_C_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_Lout_ = kg_extent(&args->size_Lout_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_C_ = kg_extent(&args->size_C_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_Lout_ = kg_extent(&args->size_Lout_);
 	kg_await();
-	const int at_ = int(blockIdx.x);
-	const int c_ = at_ % size_C_;
-	const int at_2_ = at_ / size_C_;
-	const int l_ = at_2_ % size_L_;
-	const int b_ = at_2_ / size_L_;
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index at_ = kg_index(blockIdx.x);
+	const kg_index c_ = at_ % size_C_;
+	const kg_index at_2_ = at_ / size_C_;
+	const kg_index l_ = at_2_ % size_L_;
+	const kg_index b_ = at_2_ / size_L_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float d_x_reduced_thread_ = 0.0f;
-	const int at_3_ = l_ + args->pad_left_;
-	const int at_4_ = args->dilation_;
-	const int at_5_ = args->stride_;
-	const int at_6_ = b_ * size_Lout_;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
+	const kg_index at_3_ = l_ + kg_index(args->pad_left_);
+	const kg_index at_4_ = kg_index(args->dilation_);
+	const kg_index at_5_ = kg_index(args->stride_);
+	const kg_index at_6_ = b_ * size_Lout_;
+	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
 		float d_x_reduced_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index k_ = from_ + (i_ * threads_ + thread_);
 			if (k_ < size_K_) {
-				const int at_7_ = at_3_ - at_4_ * k_;
-				const int at_8_ = kg_floor_div(at_7_, at_5_);
+				const kg_index at_7_ = at_3_ - at_4_ * k_;
+				const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
 					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? kg_from_f16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
 				}
@@ -416,12 +427,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_f16(
 		d_x_reduced_thread_ += d_x_reduced_run_;
 	}
 	d_x_reduced_thread_ = kg_simd_sum(d_x_reduced_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		d_x_reduced_parts_[simd_] = d_x_reduced_thread_;
 	}
 	__syncthreads();
 	float d_x_reduced_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		d_x_reduced_ += d_x_reduced_parts_[lane_];
 	}
@@ -448,33 +459,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_bf16(
 	const unsigned short *__restrict__ d_cols_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_x_reduced_parts_[8];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_C_ = kg_extent(&args->size_C_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_Lout_ = kg_extent(&args->size_Lout_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_C_ = kg_extent(&args->size_C_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_Lout_ = kg_extent(&args->size_Lout_);
 	kg_await();
-	const int at_ = int(blockIdx.x);
-	const int c_ = at_ % size_C_;
-	const int at_2_ = at_ / size_C_;
-	const int l_ = at_2_ % size_L_;
-	const int b_ = at_2_ / size_L_;
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index at_ = kg_index(blockIdx.x);
+	const kg_index c_ = at_ % size_C_;
+	const kg_index at_2_ = at_ / size_C_;
+	const kg_index l_ = at_2_ % size_L_;
+	const kg_index b_ = at_2_ / size_L_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float d_x_reduced_thread_ = 0.0f;
-	const int at_3_ = l_ + args->pad_left_;
-	const int at_4_ = args->dilation_;
-	const int at_5_ = args->stride_;
-	const int at_6_ = b_ * size_Lout_;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
+	const kg_index at_3_ = l_ + kg_index(args->pad_left_);
+	const kg_index at_4_ = kg_index(args->dilation_);
+	const kg_index at_5_ = kg_index(args->stride_);
+	const kg_index at_6_ = b_ * size_Lout_;
+	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
 		float d_x_reduced_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index k_ = from_ + (i_ * threads_ + thread_);
 			if (k_ < size_K_) {
-				const int at_7_ = at_3_ - at_4_ * k_;
-				const int at_8_ = kg_floor_div(at_7_, at_5_);
+				const kg_index at_7_ = at_3_ - at_4_ * k_;
+				const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
 					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? kg_from_bf16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
 				}
@@ -483,12 +494,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_bf16(
 		d_x_reduced_thread_ += d_x_reduced_run_;
 	}
 	d_x_reduced_thread_ = kg_simd_sum(d_x_reduced_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		d_x_reduced_parts_[simd_] = d_x_reduced_thread_;
 	}
 	__syncthreads();
 	float d_x_reduced_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		d_x_reduced_ += d_x_reduced_parts_[lane_];
 	}

@@ -12,6 +12,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x0f0ead37153949b7ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -47,13 +54,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -177,29 +188,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_pack_w_to_col_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ W_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ cols_ = (float *)kg_result(buf + 1);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_C_ = kg_extent(&args->size_C_);
-	const int size_Cout_ = kg_extent(&args->size_Cout_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_C_ = kg_extent(&args->size_C_);
+	const kg_index size_Cout_ = kg_extent(&args->size_Cout_);
 	kg_await();
-	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_Cout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = W_[(cout_ * size_C_ + c_) * size_K_ + k_];
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = W_[(cout_ * size_C_ + c_) * size_K_ + k_];
 		}
 	}
@@ -216,33 +227,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_f32_
 		void *const *__restrict__ buf, const kg_dd4f7221_pack_w_to_col_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ W_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ cols_ = (float *)kg_result(buf + 1);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_C_ = kg_extent(&args->size_C_);
-	const int size_Cout_ = kg_extent(&args->size_Cout_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_C_ = kg_extent(&args->size_C_);
+	const kg_index size_Cout_ = kg_extent(&args->size_Cout_);
 	kg_await();
 	float W_run_[4];
 	float cols_out_[4];
-	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_Cout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(W_run_, W_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float W_2_ = W_run_[v_];
 				cols_out_[v_] = W_2_;
 			}
 			kg_store_f32x4(cols_ + at_, cols_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = W_[(cout_ * size_C_ + c_) * size_K_ + k_];
 		}
 	}
@@ -259,29 +270,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_pack_w_to_col_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ cols_ = (unsigned short *)kg_result(buf + 1);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_C_ = kg_extent(&args->size_C_);
-	const int size_Cout_ = kg_extent(&args->size_Cout_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_C_ = kg_extent(&args->size_C_);
+	const kg_index size_Cout_ = kg_extent(&args->size_Cout_);
 	kg_await();
-	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_Cout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = kg_to_f16(kg_from_f16(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = kg_to_f16(kg_from_f16(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 		}
 	}
@@ -298,33 +309,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_f16_
 		void *const *__restrict__ buf, const kg_dd4f7221_pack_w_to_col_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ cols_ = (unsigned short *)kg_result(buf + 1);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_C_ = kg_extent(&args->size_C_);
-	const int size_Cout_ = kg_extent(&args->size_Cout_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_C_ = kg_extent(&args->size_C_);
+	const kg_index size_Cout_ = kg_extent(&args->size_Cout_);
 	kg_await();
 	float W_run_[8];
 	float cols_out_[8];
-	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_Cout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(W_run_, W_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float W_2_ = W_run_[v_];
 				cols_out_[v_] = W_2_;
 			}
 			kg_store_f16x8(cols_ + at_, cols_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = kg_to_f16(kg_from_f16(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 		}
 	}
@@ -341,29 +352,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_bf16
 		void *const *__restrict__ buf, const kg_dd4f7221_pack_w_to_col_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ cols_ = (unsigned short *)kg_result(buf + 1);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_C_ = kg_extent(&args->size_C_);
-	const int size_Cout_ = kg_extent(&args->size_Cout_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_C_ = kg_extent(&args->size_C_);
+	const kg_index size_Cout_ = kg_extent(&args->size_Cout_);
 	kg_await();
-	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_Cout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(kg_from_bf16(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(kg_from_bf16(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 		}
 	}
@@ -380,33 +391,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_bf16
 		void *const *__restrict__ buf, const kg_dd4f7221_pack_w_to_col_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ cols_ = (unsigned short *)kg_result(buf + 1);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_C_ = kg_extent(&args->size_C_);
-	const int size_Cout_ = kg_extent(&args->size_Cout_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_C_ = kg_extent(&args->size_C_);
+	const kg_index size_Cout_ = kg_extent(&args->size_Cout_);
 	kg_await();
 	float W_run_[8];
 	float cols_out_[8];
-	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_Cout_ * size_C_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(W_run_, W_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float W_2_ = W_run_[v_];
 				cols_out_[v_] = W_2_;
 			}
 			kg_store_bf16x8(cols_ + at_, cols_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int k_ = at_ % size_K_;
-			const int at_2_ = at_ / size_K_;
-			const int c_ = at_2_ % size_C_;
-			const int cout_ = at_2_ / size_C_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index k_ = at_ % size_K_;
+			const kg_index at_2_ = at_ / size_K_;
+			const kg_index c_ = at_2_ % size_C_;
+			const kg_index cout_ = at_2_ / size_C_;
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(kg_from_bf16(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 		}
 	}

@@ -11,6 +11,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x05ef346efe7bd01dull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -46,13 +53,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -175,18 +186,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kgen_accumulate_f3
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ y_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ sum_ = (float *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			sum_[p_] = x_[p_] + y_[p_];
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			sum_[p_] = x_[p_] + y_[p_];
 		}
 	}
@@ -202,21 +213,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kgen_accumulate_f3
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ y_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ sum_ = (float *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float x_run_[4];
 	float y_run_[4];
 	float sum_out_[4];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(x_run_, x_ + p_);
 			kg_load_f32x4(y_run_, y_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
 				const float y_2_ = y_run_[v_];
 				sum_out_[v_] = x_2_ + y_2_;
@@ -224,7 +235,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kgen_accumulate_f3
 			kg_store_f32x4(sum_ + p_, sum_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			sum_[p_] = x_[p_] + y_[p_];
 		}
 	}
@@ -240,18 +251,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kgen_accumulate_f1
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ sum_ = (unsigned short *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			sum_[p_] = kg_to_f16(kg_from_f16(x_[p_]) + kg_from_f16(y_[p_]));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			sum_[p_] = kg_to_f16(kg_from_f16(x_[p_]) + kg_from_f16(y_[p_]));
 		}
 	}
@@ -267,21 +278,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kgen_accumulate_f1
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ sum_ = (unsigned short *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float x_run_[8];
 	float y_run_[8];
 	float sum_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(x_run_, x_ + p_);
 			kg_load_f16x8(y_run_, y_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				const float y_2_ = y_run_[v_];
 				sum_out_[v_] = x_2_ + y_2_;
@@ -289,7 +300,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kgen_accumulate_f1
 			kg_store_f16x8(sum_ + p_, sum_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			sum_[p_] = kg_to_f16(kg_from_f16(x_[p_]) + kg_from_f16(y_[p_]));
 		}
 	}
@@ -305,18 +316,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kgen_accumulate_bf
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ sum_ = (unsigned short *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			sum_[p_] = kg_to_bf16(kg_from_bf16(x_[p_]) + kg_from_bf16(y_[p_]));
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			sum_[p_] = kg_to_bf16(kg_from_bf16(x_[p_]) + kg_from_bf16(y_[p_]));
 		}
 	}
@@ -332,21 +343,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kgen_accumulate_bf
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ sum_ = (unsigned short *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float x_run_[8];
 	float y_run_[8];
 	float sum_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(x_run_, x_ + p_);
 			kg_load_bf16x8(y_run_, y_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				const float y_2_ = y_run_[v_];
 				sum_out_[v_] = x_2_ + y_2_;
@@ -354,7 +365,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kgen_accumulate_bf
 			kg_store_bf16x8(sum_ + p_, sum_out_);
 		}
 	} else {
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			sum_[p_] = kg_to_bf16(kg_from_bf16(x_[p_]) + kg_from_bf16(y_[p_]));
 		}
 	}

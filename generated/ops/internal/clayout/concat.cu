@@ -11,6 +11,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0xac14e468823f8158ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -46,13 +53,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -104,25 +115,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_1_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_1_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f;
 		}
 	}
@@ -139,25 +150,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_1_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = kg_to_f16(d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = kg_to_f16(d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
 		}
 	}
@@ -174,25 +185,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_1_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
 		}
 	}
@@ -211,26 +222,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_f32(
 	const float *__restrict__ x_1_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ x_2_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ y_ = (float *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? x_2_[r_ * size_D_2_ + (d_ - size_D_1_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? x_2_[r_ * size_D_2_ + (d_ - size_D_1_)] : 0.0f;
 		}
 	}
@@ -249,26 +260,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_f16(
 	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
 		}
 	}
@@ -287,26 +298,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_bf16(
 	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
 		}
 	}
@@ -327,29 +338,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_f32(
 	const float *__restrict__ x_2_ = (const float *)kg_tensor(buf + 1);
 	const float *__restrict__ x_3_ = (const float *)kg_tensor(buf + 2);
 	float *__restrict__ y_ = (float *)kg_result(buf + 3);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)] : 0.0f;
 		}
 	}
@@ -370,29 +381,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_f16(
 	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
 	const unsigned short *__restrict__ x_3_ = (const unsigned short *)kg_tensor(buf + 2);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
 			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
 			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
 		}
 	}
@@ -413,29 +424,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_bf16(
 	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
 	const unsigned short *__restrict__ x_3_ = (const unsigned short *)kg_tensor(buf + 2);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
 		}
 	}
@@ -458,32 +469,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_f32(
 	const float *__restrict__ x_3_ = (const float *)kg_tensor(buf + 2);
 	const float *__restrict__ x_4_ = (const float *)kg_tensor(buf + 3);
 	float *__restrict__ y_ = (float *)kg_result(buf + 4);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)] : 0.0f;
 		}
 	}
@@ -506,32 +517,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_f16(
 	const unsigned short *__restrict__ x_3_ = (const unsigned short *)kg_tensor(buf + 2);
 	const unsigned short *__restrict__ x_4_ = (const unsigned short *)kg_tensor(buf + 3);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 4);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
 			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
 			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
 		}
 	}
@@ -554,32 +565,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_bf16(
 	const unsigned short *__restrict__ x_3_ = (const unsigned short *)kg_tensor(buf + 2);
 	const unsigned short *__restrict__ x_4_ = (const unsigned short *)kg_tensor(buf + 3);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 4);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
 		}
 	}
@@ -604,35 +615,35 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_f32(
 	const float *__restrict__ x_4_ = (const float *)kg_tensor(buf + 3);
 	const float *__restrict__ x_5_ = (const float *)kg_tensor(buf + 4);
 	float *__restrict__ y_ = (float *)kg_result(buf + 5);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)] : 0.0f;
 		}
 	}
@@ -657,35 +668,35 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_f16(
 	const unsigned short *__restrict__ x_4_ = (const unsigned short *)kg_tensor(buf + 3);
 	const unsigned short *__restrict__ x_5_ = (const unsigned short *)kg_tensor(buf + 4);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 5);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
 			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
 			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
 		}
 	}
@@ -710,35 +721,35 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_bf16(
 	const unsigned short *__restrict__ x_4_ = (const unsigned short *)kg_tensor(buf + 3);
 	const unsigned short *__restrict__ x_5_ = (const unsigned short *)kg_tensor(buf + 4);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 5);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
 		}
 	}
@@ -765,38 +776,38 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_f32(
 	const float *__restrict__ x_5_ = (const float *)kg_tensor(buf + 4);
 	const float *__restrict__ x_6_ = (const float *)kg_tensor(buf + 5);
 	float *__restrict__ y_ = (float *)kg_result(buf + 6);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)] : 0.0f;
 		}
 	}
@@ -823,38 +834,38 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_f16(
 	const unsigned short *__restrict__ x_5_ = (const unsigned short *)kg_tensor(buf + 4);
 	const unsigned short *__restrict__ x_6_ = (const unsigned short *)kg_tensor(buf + 5);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 6);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
 			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
 			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
 		}
 	}
@@ -881,38 +892,38 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_bf16(
 	const unsigned short *__restrict__ x_5_ = (const unsigned short *)kg_tensor(buf + 4);
 	const unsigned short *__restrict__ x_6_ = (const unsigned short *)kg_tensor(buf + 5);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 6);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
 		}
 	}
@@ -941,41 +952,41 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_f32(
 	const float *__restrict__ x_6_ = (const float *)kg_tensor(buf + 5);
 	const float *__restrict__ x_7_ = (const float *)kg_tensor(buf + 6);
 	float *__restrict__ y_ = (float *)kg_result(buf + 7);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
-	const int size_D_7_ = kg_extent(&args->size_D_7_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_D_7_ = kg_extent(&args->size_D_7_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)] : 0.0f;
 		}
 	}
@@ -1004,41 +1015,41 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_f16(
 	const unsigned short *__restrict__ x_6_ = (const unsigned short *)kg_tensor(buf + 5);
 	const unsigned short *__restrict__ x_7_ = (const unsigned short *)kg_tensor(buf + 6);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 7);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
-	const int size_D_7_ = kg_extent(&args->size_D_7_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_D_7_ = kg_extent(&args->size_D_7_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
 			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_f16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
 			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_f16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
 		}
 	}
@@ -1067,41 +1078,41 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_bf16(
 	const unsigned short *__restrict__ x_6_ = (const unsigned short *)kg_tensor(buf + 5);
 	const unsigned short *__restrict__ x_7_ = (const unsigned short *)kg_tensor(buf + 6);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 7);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
-	const int size_D_7_ = kg_extent(&args->size_D_7_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_D_7_ = kg_extent(&args->size_D_7_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
 		}
 	}
@@ -1132,44 +1143,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_f32(
 	const float *__restrict__ x_7_ = (const float *)kg_tensor(buf + 6);
 	const float *__restrict__ x_8_ = (const float *)kg_tensor(buf + 7);
 	float *__restrict__ y_ = (float *)kg_result(buf + 8);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
-	const int size_D_7_ = kg_extent(&args->size_D_7_);
-	const int size_D_8_ = kg_extent(&args->size_D_8_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_D_7_ = kg_extent(&args->size_D_7_);
+	const kg_index size_D_8_ = kg_extent(&args->size_D_8_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
-			const int at_7_ = at_6_ - size_D_6_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
+			const kg_index at_7_ = at_6_ - size_D_6_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
-			const int at_7_ = at_6_ - size_D_6_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
+			const kg_index at_7_ = at_6_ - size_D_6_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)] : 0.0f;
 		}
 	}
@@ -1200,44 +1211,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_f16(
 	const unsigned short *__restrict__ x_7_ = (const unsigned short *)kg_tensor(buf + 6);
 	const unsigned short *__restrict__ x_8_ = (const unsigned short *)kg_tensor(buf + 7);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 8);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
-	const int size_D_7_ = kg_extent(&args->size_D_7_);
-	const int size_D_8_ = kg_extent(&args->size_D_8_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_D_7_ = kg_extent(&args->size_D_7_);
+	const kg_index size_D_8_ = kg_extent(&args->size_D_8_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
-			const int at_7_ = at_6_ - size_D_6_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
+			const kg_index at_7_ = at_6_ - size_D_6_;
 			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_f16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_f16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
-			const int at_7_ = at_6_ - size_D_6_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
+			const kg_index at_7_ = at_6_ - size_D_6_;
 			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_f16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_f16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
 		}
 	}
@@ -1268,44 +1279,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_bf16(
 	const unsigned short *__restrict__ x_7_ = (const unsigned short *)kg_tensor(buf + 6);
 	const unsigned short *__restrict__ x_8_ = (const unsigned short *)kg_tensor(buf + 7);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 8);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
-	const int size_D_7_ = kg_extent(&args->size_D_7_);
-	const int size_D_8_ = kg_extent(&args->size_D_8_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_D_7_ = kg_extent(&args->size_D_7_);
+	const kg_index size_D_8_ = kg_extent(&args->size_D_8_);
 	kg_await();
-	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
-			const int at_7_ = at_6_ - size_D_6_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
+			const kg_index at_7_ = at_6_ - size_D_6_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_ = at_ % size_D_;
-			const int r_ = at_ / size_D_;
-			const int at_2_ = d_ - size_D_1_;
-			const int at_3_ = at_2_ - size_D_2_;
-			const int at_4_ = at_3_ - size_D_3_;
-			const int at_5_ = at_4_ - size_D_4_;
-			const int at_6_ = at_5_ - size_D_5_;
-			const int at_7_ = at_6_ - size_D_6_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_ = at_ % size_D_;
+			const kg_index r_ = at_ / size_D_;
+			const kg_index at_2_ = d_ - size_D_1_;
+			const kg_index at_3_ = at_2_ - size_D_2_;
+			const kg_index at_4_ = at_3_ - size_D_3_;
+			const kg_index at_5_ = at_4_ - size_D_4_;
+			const kg_index at_6_ = at_5_ - size_D_5_;
+			const kg_index at_7_ = at_6_ - size_D_6_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
 		}
 	}
@@ -1323,26 +1334,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_f32_
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_2_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_x_2_ = (float *)kg_result(buf + 1);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_2_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_2_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_2_;
-			const int r_ = at_ / size_D_2_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_2_;
+			const kg_index r_ = at_ / size_D_2_;
 			d_x_2_[r_ * size_D_2_ + d_] = d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_2_ = at_ % size_D_2_;
-			const int r_ = at_ / size_D_2_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_2_ = at_ % size_D_2_;
+			const kg_index r_ = at_ / size_D_2_;
 			d_x_2_[r_ * size_D_2_ + d_2_] = d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? d_y_[r_ * size_D_ + (d_2_ + size_D_1_)] : 0.0f;
 		}
 	}
@@ -1360,26 +1371,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_f16_
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_2_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_2_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_2_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_2_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_2_;
-			const int r_ = at_ / size_D_2_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_2_;
+			const kg_index r_ = at_ / size_D_2_;
 			d_x_2_[r_ * size_D_2_ + d_] = kg_to_f16(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_2_ = at_ % size_D_2_;
-			const int r_ = at_ / size_D_2_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_2_ = at_ % size_D_2_;
+			const kg_index r_ = at_ / size_D_2_;
 			d_x_2_[r_ * size_D_2_ + d_2_] = kg_to_f16(d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]) : 0.0f);
 		}
 	}
@@ -1397,26 +1408,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_bf16
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_2_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_2_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_2_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_2_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_2_;
-			const int r_ = at_ / size_D_2_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_2_;
+			const kg_index r_ = at_ / size_D_2_;
 			d_x_2_[r_ * size_D_2_ + d_] = kg_to_bf16(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_2_ = at_ % size_D_2_;
-			const int r_ = at_ / size_D_2_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_2_ = at_ % size_D_2_;
+			const kg_index r_ = at_ / size_D_2_;
 			d_x_2_[r_ * size_D_2_ + d_2_] = kg_to_bf16(d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]) : 0.0f);
 		}
 	}
@@ -1435,27 +1446,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_f32_
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_3_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_x_3_ = (float *)kg_result(buf + 1);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_3_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_3_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_3_;
-			const int r_ = at_ / size_D_3_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_3_;
+			const kg_index r_ = at_ / size_D_3_;
 			d_x_3_[r_ * size_D_3_ + d_] = d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_3_ = at_ % size_D_3_;
-			const int r_ = at_ / size_D_3_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_3_ = at_ % size_D_3_;
+			const kg_index r_ = at_ / size_D_3_;
 			d_x_3_[r_ * size_D_3_ + d_3_] = d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)] : 0.0f;
 		}
 	}
@@ -1474,27 +1485,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_f16_
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_3_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_3_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_3_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_3_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_3_;
-			const int r_ = at_ / size_D_3_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_3_;
+			const kg_index r_ = at_ / size_D_3_;
 			d_x_3_[r_ * size_D_3_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_3_ = at_ % size_D_3_;
-			const int r_ = at_ / size_D_3_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_3_ = at_ % size_D_3_;
+			const kg_index r_ = at_ / size_D_3_;
 			d_x_3_[r_ * size_D_3_ + d_3_] = kg_to_f16(d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]) : 0.0f);
 		}
 	}
@@ -1513,27 +1524,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_bf16
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_3_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_3_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_3_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_3_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_3_;
-			const int r_ = at_ / size_D_3_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_3_;
+			const kg_index r_ = at_ / size_D_3_;
 			d_x_3_[r_ * size_D_3_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_3_ = at_ % size_D_3_;
-			const int r_ = at_ / size_D_3_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_3_ = at_ % size_D_3_;
+			const kg_index r_ = at_ / size_D_3_;
 			d_x_3_[r_ * size_D_3_ + d_3_] = kg_to_bf16(d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]) : 0.0f);
 		}
 	}
@@ -1553,28 +1564,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_f32_
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_4_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_x_4_ = (float *)kg_result(buf + 1);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_4_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_4_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_4_;
-			const int r_ = at_ / size_D_4_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_4_;
+			const kg_index r_ = at_ / size_D_4_;
 			d_x_4_[r_ * size_D_4_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_4_ = at_ % size_D_4_;
-			const int r_ = at_ / size_D_4_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_4_ = at_ % size_D_4_;
+			const kg_index r_ = at_ / size_D_4_;
 			d_x_4_[r_ * size_D_4_ + d_4_] = d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)] : 0.0f;
 		}
 	}
@@ -1594,28 +1605,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_f16_
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_4_f16_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_4_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_4_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_4_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_4_;
-			const int r_ = at_ / size_D_4_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_4_;
+			const kg_index r_ = at_ / size_D_4_;
 			d_x_4_[r_ * size_D_4_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_4_ = at_ % size_D_4_;
-			const int r_ = at_ / size_D_4_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_4_ = at_ % size_D_4_;
+			const kg_index r_ = at_ / size_D_4_;
 			d_x_4_[r_ * size_D_4_ + d_4_] = kg_to_f16(d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
 		}
 	}
@@ -1635,28 +1646,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_bf16
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_4_bf16_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_4_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_4_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_4_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_4_;
-			const int r_ = at_ / size_D_4_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_4_;
+			const kg_index r_ = at_ / size_D_4_;
 			d_x_4_[r_ * size_D_4_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_4_ = at_ % size_D_4_;
-			const int r_ = at_ / size_D_4_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_4_ = at_ % size_D_4_;
+			const kg_index r_ = at_ / size_D_4_;
 			d_x_4_[r_ * size_D_4_ + d_4_] = kg_to_bf16(d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
 		}
 	}
@@ -1677,29 +1688,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_f32_
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_5_f32_5_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_x_5_ = (float *)kg_result(buf + 1);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_5_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_5_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_5_;
-			const int r_ = at_ / size_D_5_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_5_;
+			const kg_index r_ = at_ / size_D_5_;
 			d_x_5_[r_ * size_D_5_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_5_ = at_ % size_D_5_;
-			const int r_ = at_ / size_D_5_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_5_ = at_ % size_D_5_;
+			const kg_index r_ = at_ / size_D_5_;
 			d_x_5_[r_ * size_D_5_ + d_5_] = d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)] : 0.0f;
 		}
 	}
@@ -1720,29 +1731,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_f16_
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_5_f16_5_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_5_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_5_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_5_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_5_;
-			const int r_ = at_ / size_D_5_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_5_;
+			const kg_index r_ = at_ / size_D_5_;
 			d_x_5_[r_ * size_D_5_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_5_ = at_ % size_D_5_;
-			const int r_ = at_ / size_D_5_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_5_ = at_ % size_D_5_;
+			const kg_index r_ = at_ / size_D_5_;
 			d_x_5_[r_ * size_D_5_ + d_5_] = kg_to_f16(d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
 		}
 	}
@@ -1763,29 +1774,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_bf16
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_5_bf16_5_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_5_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_5_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_5_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_5_;
-			const int r_ = at_ / size_D_5_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_5_;
+			const kg_index r_ = at_ / size_D_5_;
 			d_x_5_[r_ * size_D_5_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_5_ = at_ % size_D_5_;
-			const int r_ = at_ / size_D_5_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_5_ = at_ % size_D_5_;
+			const kg_index r_ = at_ / size_D_5_;
 			d_x_5_[r_ * size_D_5_ + d_5_] = kg_to_bf16(d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
 		}
 	}
@@ -1807,30 +1818,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_f32_
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_6_f32_6_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_x_6_ = (float *)kg_result(buf + 1);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_6_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_6_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_6_;
-			const int r_ = at_ / size_D_6_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_6_;
+			const kg_index r_ = at_ / size_D_6_;
 			d_x_6_[r_ * size_D_6_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_6_ = at_ % size_D_6_;
-			const int r_ = at_ / size_D_6_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_6_ = at_ % size_D_6_;
+			const kg_index r_ = at_ / size_D_6_;
 			d_x_6_[r_ * size_D_6_ + d_6_] = d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)] : 0.0f;
 		}
 	}
@@ -1852,30 +1863,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_f16_
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_6_f16_6_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_6_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_6_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_6_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_6_;
-			const int r_ = at_ / size_D_6_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_6_;
+			const kg_index r_ = at_ / size_D_6_;
 			d_x_6_[r_ * size_D_6_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_6_ = at_ % size_D_6_;
-			const int r_ = at_ / size_D_6_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_6_ = at_ % size_D_6_;
+			const kg_index r_ = at_ / size_D_6_;
 			d_x_6_[r_ * size_D_6_ + d_6_] = kg_to_f16(d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
 		}
 	}
@@ -1897,30 +1908,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_bf16
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_6_bf16_6_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_6_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_6_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_6_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_6_;
-			const int r_ = at_ / size_D_6_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_6_;
+			const kg_index r_ = at_ / size_D_6_;
 			d_x_6_[r_ * size_D_6_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_6_ = at_ % size_D_6_;
-			const int r_ = at_ / size_D_6_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_6_ = at_ % size_D_6_;
+			const kg_index r_ = at_ / size_D_6_;
 			d_x_6_[r_ * size_D_6_ + d_6_] = kg_to_bf16(d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
 		}
 	}
@@ -1943,31 +1954,31 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_f32_
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_7_f32_7_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_x_7_ = (float *)kg_result(buf + 1);
-	const int size_D_7_ = kg_extent(&args->size_D_7_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_7_ = kg_extent(&args->size_D_7_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_7_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_7_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_7_;
-			const int r_ = at_ / size_D_7_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_7_;
+			const kg_index r_ = at_ / size_D_7_;
 			d_x_7_[r_ * size_D_7_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_7_ = at_ % size_D_7_;
-			const int r_ = at_ / size_D_7_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_7_ = at_ % size_D_7_;
+			const kg_index r_ = at_ / size_D_7_;
 			d_x_7_[r_ * size_D_7_ + d_7_] = d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)] : 0.0f;
 		}
 	}
@@ -1990,31 +2001,31 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_f16_
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_7_f16_7_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_7_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_7_ = kg_extent(&args->size_D_7_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_7_ = kg_extent(&args->size_D_7_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_7_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_7_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_7_;
-			const int r_ = at_ / size_D_7_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_7_;
+			const kg_index r_ = at_ / size_D_7_;
 			d_x_7_[r_ * size_D_7_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_7_ = at_ % size_D_7_;
-			const int r_ = at_ / size_D_7_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_7_ = at_ % size_D_7_;
+			const kg_index r_ = at_ / size_D_7_;
 			d_x_7_[r_ * size_D_7_ + d_7_] = kg_to_f16(d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
 		}
 	}
@@ -2037,31 +2048,31 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_bf16
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_7_bf16_7_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_7_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_7_ = kg_extent(&args->size_D_7_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_7_ = kg_extent(&args->size_D_7_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_7_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_7_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_7_;
-			const int r_ = at_ / size_D_7_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_7_;
+			const kg_index r_ = at_ / size_D_7_;
 			d_x_7_[r_ * size_D_7_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_7_ = at_ % size_D_7_;
-			const int r_ = at_ / size_D_7_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_7_ = at_ % size_D_7_;
+			const kg_index r_ = at_ / size_D_7_;
 			d_x_7_[r_ * size_D_7_ + d_7_] = kg_to_bf16(d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
 		}
 	}
@@ -2085,32 +2096,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_f32_
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_8_f32_8_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_x_8_ = (float *)kg_result(buf + 1);
-	const int size_D_8_ = kg_extent(&args->size_D_8_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
-	const int size_D_7_ = kg_extent(&args->size_D_7_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_8_ = kg_extent(&args->size_D_8_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_D_7_ = kg_extent(&args->size_D_7_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_8_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_8_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_8_;
-			const int r_ = at_ / size_D_8_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_8_;
+			const kg_index r_ = at_ / size_D_8_;
 			d_x_8_[r_ * size_D_8_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)] : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_8_ = at_ % size_D_8_;
-			const int r_ = at_ / size_D_8_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_8_ = at_ % size_D_8_;
+			const kg_index r_ = at_ / size_D_8_;
 			d_x_8_[r_ * size_D_8_ + d_8_] = d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)] : 0.0f;
 		}
 	}
@@ -2134,32 +2145,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_f16_
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_8_f16_8_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_8_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_8_ = kg_extent(&args->size_D_8_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
-	const int size_D_7_ = kg_extent(&args->size_D_7_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_8_ = kg_extent(&args->size_D_8_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_D_7_ = kg_extent(&args->size_D_7_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_8_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_8_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_8_;
-			const int r_ = at_ / size_D_8_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_8_;
+			const kg_index r_ = at_ / size_D_8_;
 			d_x_8_[r_ * size_D_8_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_8_ = at_ % size_D_8_;
-			const int r_ = at_ / size_D_8_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_8_ = at_ % size_D_8_;
+			const kg_index r_ = at_ / size_D_8_;
 			d_x_8_[r_ * size_D_8_ + d_8_] = kg_to_f16(d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
 		}
 	}
@@ -2183,32 +2194,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_bf16
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_8_bf16_8_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_8_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_8_ = kg_extent(&args->size_D_8_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_D_1_ = kg_extent(&args->size_D_1_);
-	const int size_D_2_ = kg_extent(&args->size_D_2_);
-	const int size_D_3_ = kg_extent(&args->size_D_3_);
-	const int size_D_4_ = kg_extent(&args->size_D_4_);
-	const int size_D_5_ = kg_extent(&args->size_D_5_);
-	const int size_D_6_ = kg_extent(&args->size_D_6_);
-	const int size_D_7_ = kg_extent(&args->size_D_7_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_8_ = kg_extent(&args->size_D_8_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_1_ = kg_extent(&args->size_D_1_);
+	const kg_index size_D_2_ = kg_extent(&args->size_D_2_);
+	const kg_index size_D_3_ = kg_extent(&args->size_D_3_);
+	const kg_index size_D_4_ = kg_extent(&args->size_D_4_);
+	const kg_index size_D_5_ = kg_extent(&args->size_D_5_);
+	const kg_index size_D_6_ = kg_extent(&args->size_D_6_);
+	const kg_index size_D_7_ = kg_extent(&args->size_D_7_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int n_ = size_R_ * size_D_8_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_D_8_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_ % size_D_8_;
-			const int r_ = at_ / size_D_8_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_ % size_D_8_;
+			const kg_index r_ = at_ / size_D_8_;
 			d_x_8_[r_ * size_D_8_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int d_8_ = at_ % size_D_8_;
-			const int r_ = at_ / size_D_8_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index d_8_ = at_ % size_D_8_;
+			const kg_index r_ = at_ / size_D_8_;
 			d_x_8_[r_ * size_D_8_ + d_8_] = kg_to_bf16(d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
 		}
 	}

@@ -10,6 +10,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x21d4d24330ee18c7ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -33,13 +40,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -111,20 +122,20 @@ struct kg_dd4f7221_fill_f32_args {
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	float *__restrict__ y_ = (float *)kg_result(buf + 0);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args->value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = t_;
 		}
 	} else {
 		const float t_ = args->value_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = t_;
 		}
 	}
@@ -140,25 +151,25 @@ struct kg_dd4f7221_fill_f32_wide_args {
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	float *__restrict__ y_ = (float *)kg_result(buf + 0);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float y_out_[4];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args->value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				y_out_[v_] = t_;
 			}
 			kg_store_f32x4(y_ + p_, y_out_);
 		}
 	} else {
 		const float t_ = args->value_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = t_;
 		}
 	}
@@ -174,20 +185,20 @@ struct kg_dd4f7221_fill_f16_args {
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 0);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_to_f16(t_);
 		}
 	} else {
 		const float t_ = args->value_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_to_f16(t_);
 		}
 	}
@@ -203,25 +214,25 @@ struct kg_dd4f7221_fill_f16_wide_args {
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 0);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float y_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				y_out_[v_] = t_;
 			}
 			kg_store_f16x8(y_ + p_, y_out_);
 		}
 	} else {
 		const float t_ = args->value_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_to_f16(t_);
 		}
 	}
@@ -237,20 +248,20 @@ struct kg_dd4f7221_fill_bf16_args {
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 0);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_to_bf16(t_);
 		}
 	} else {
 		const float t_ = args->value_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_to_bf16(t_);
 		}
 	}
@@ -266,25 +277,25 @@ struct kg_dd4f7221_fill_bf16_wide_args {
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 0);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float y_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				y_out_[v_] = t_;
 			}
 			kg_store_bf16x8(y_ + p_, y_out_);
 		}
 	} else {
 		const float t_ = args->value_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			y_[p_] = kg_to_bf16(t_);
 		}
 	}

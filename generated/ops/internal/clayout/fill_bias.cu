@@ -11,6 +11,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x8f20667706b7c21aull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -46,13 +53,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -180,24 +191,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
-	const int n_ = size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int n_2_ = at_ % size_N_;
-			const int m_ = at_ / size_N_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index m_ = at_ / size_N_;
 			y_[m_ * size_N_ + n_2_] = b_[n_2_];
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int m_ = at_ / size_N_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index m_ = at_ / size_N_;
 			y_[m_ * size_N_ + n_2_] = b_[n_2_];
 		}
 	}
@@ -213,33 +224,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_f32_wide
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	float b_run_[4];
 	float y_out_[4];
-	const int n_ = size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
-			const int n_2_ = at_ % size_N_;
-			const int m_ = at_ / size_N_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index m_ = at_ / size_N_;
 			kg_load_f32x4(b_run_, b_ + n_2_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = b_2_;
 			}
-			const int at_2_ = m_ * size_N_;
+			const kg_index at_2_ = m_ * size_N_;
 			kg_store_f32x4(y_ + at_2_ + n_2_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int m_ = at_ / size_N_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index m_ = at_ / size_N_;
 			y_[m_ * size_N_ + n_2_] = b_[n_2_];
 		}
 	}
@@ -255,24 +266,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
-	const int n_ = size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int n_2_ = at_ % size_N_;
-			const int m_ = at_ / size_N_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index m_ = at_ / size_N_;
 			y_[m_ * size_N_ + n_2_] = kg_to_f16(kg_from_f16(b_[n_2_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int m_ = at_ / size_N_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index m_ = at_ / size_N_;
 			y_[m_ * size_N_ + n_2_] = kg_to_f16(kg_from_f16(b_[n_2_]));
 		}
 	}
@@ -288,33 +299,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_f16_wide
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	float b_run_[8];
 	float y_out_[8];
-	const int n_ = size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int n_2_ = at_ % size_N_;
-			const int m_ = at_ / size_N_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index m_ = at_ / size_N_;
 			kg_load_f16x8(b_run_, b_ + n_2_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = b_2_;
 			}
-			const int at_2_ = m_ * size_N_;
+			const kg_index at_2_ = m_ * size_N_;
 			kg_store_f16x8(y_ + at_2_ + n_2_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int m_ = at_ / size_N_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index m_ = at_ / size_N_;
 			y_[m_ * size_N_ + n_2_] = kg_to_f16(kg_from_f16(b_[n_2_]));
 		}
 	}
@@ -330,24 +341,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
-	const int n_ = size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int n_2_ = at_ % size_N_;
-			const int m_ = at_ / size_N_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index m_ = at_ / size_N_;
 			y_[m_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(b_[n_2_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int m_ = at_ / size_N_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index m_ = at_ / size_N_;
 			y_[m_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(b_[n_2_]));
 		}
 	}
@@ -363,33 +374,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_bf16_wid
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	float b_run_[8];
 	float y_out_[8];
-	const int n_ = size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int n_2_ = at_ % size_N_;
-			const int m_ = at_ / size_N_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index m_ = at_ / size_N_;
 			kg_load_bf16x8(b_run_, b_ + n_2_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float b_2_ = b_run_[v_];
 				y_out_[v_] = b_2_;
 			}
-			const int at_2_ = m_ * size_N_;
+			const kg_index at_2_ = m_ * size_N_;
 			kg_store_bf16x8(y_ + at_2_ + n_2_, y_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int m_ = at_ / size_N_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index m_ = at_ / size_N_;
 			y_[m_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(b_[n_2_]));
 		}
 	}
@@ -405,23 +416,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_M_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_M_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_b_reduced_block_[at_ + n_] = 0.0f + d_y_[at_2_ + n_];
@@ -445,44 +456,44 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[4];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_M_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_M_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_b_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -495,8 +506,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_b_reduced_block_ + at_ + n_, d_b_reduced_block_sums_ + i_ * 4);
 		}
@@ -514,26 +525,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f32
 	const float *__restrict__ d_b_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_b_ = (float *)kg_result(buf + 1);
 	__shared__ float d_b_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_sums_ = kg_extent(&args->size_M_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_sums_ = kg_extent(&args->size_M_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_M_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_M_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_M_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_M_sums_);
 		float d_b_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_reduced_run_2_ = 0.0f;
-			for (int m_sums_ = block_2_ + lane_; m_sums_ < end_2_; m_sums_ += lanes_) {
+			for (kg_index m_sums_ = block_2_ + lane_; m_sums_ < end_2_; m_sums_ += lanes_) {
 				d_b_reduced_run_2_ += d_b_reduced_block_[m_sums_ * size_N_ + n_];
 			}
 			d_b_reduced_run_ += d_b_reduced_run_2_;
@@ -543,7 +554,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f32
 	d_b_reduced_parts_[thread_] = d_b_reduced_lane_;
 	__syncthreads();
 	float d_b_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_b_reduced_ += d_b_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -561,23 +572,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_M_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_M_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_b_reduced_block_[at_ + n_] = 0.0f + kg_from_f16(d_y_[at_2_ + n_]);
@@ -601,44 +612,44 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_M_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_M_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_b_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -651,8 +662,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_b_reduced_block_ + at_ + n_, d_b_reduced_block_sums_ + i_ * 8);
 		}
@@ -670,26 +681,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f16
 	const float *__restrict__ d_b_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_b_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_sums_ = kg_extent(&args->size_M_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_sums_ = kg_extent(&args->size_M_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_M_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_M_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_M_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_M_sums_);
 		float d_b_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_reduced_run_2_ = 0.0f;
-			for (int m_sums_ = block_2_ + lane_; m_sums_ < end_2_; m_sums_ += lanes_) {
+			for (kg_index m_sums_ = block_2_ + lane_; m_sums_ < end_2_; m_sums_ += lanes_) {
 				d_b_reduced_run_2_ += d_b_reduced_block_[m_sums_ * size_N_ + n_];
 			}
 			d_b_reduced_run_ += d_b_reduced_run_2_;
@@ -699,7 +710,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f16
 	d_b_reduced_parts_[thread_] = d_b_reduced_lane_;
 	__syncthreads();
 	float d_b_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_b_reduced_ += d_b_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -717,23 +728,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_M_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_M_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_b_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_y_[at_2_ + n_]);
@@ -757,44 +768,44 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_M_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_M_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_b_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -807,8 +818,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_b_reduced_block_ + at_ + n_, d_b_reduced_block_sums_ + i_ * 8);
 		}
@@ -826,26 +837,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_bf1
 	const float *__restrict__ d_b_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_b_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_sums_ = kg_extent(&args->size_M_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_sums_ = kg_extent(&args->size_M_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_M_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_M_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_M_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_M_sums_);
 		float d_b_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_reduced_run_2_ = 0.0f;
-			for (int m_sums_ = block_2_ + lane_; m_sums_ < end_2_; m_sums_ += lanes_) {
+			for (kg_index m_sums_ = block_2_ + lane_; m_sums_ < end_2_; m_sums_ += lanes_) {
 				d_b_reduced_run_2_ += d_b_reduced_block_[m_sums_ * size_N_ + n_];
 			}
 			d_b_reduced_run_ += d_b_reduced_run_2_;
@@ -855,7 +866,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_bf1
 	d_b_reduced_parts_[thread_] = d_b_reduced_lane_;
 	__syncthreads();
 	float d_b_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_b_reduced_ += d_b_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {

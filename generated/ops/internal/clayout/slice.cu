@@ -11,6 +11,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x26d678b90efc14f3ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -46,13 +53,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -179,32 +190,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_slice_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_N_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args->start_;
+		const kg_index at_ = kg_index(args->start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
 		}
 	} else {
-		const int at_ = args->start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		const kg_index at_ = kg_index(args->start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
 		}
 	}
@@ -224,27 +235,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_slice_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float x_run_[4];
 	float y_out_[4];
-	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_N_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args->start_;
+		const kg_index at_ = kg_index(args->start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 4;
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			const bool t_ = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_;
-			const int at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
+			const kg_index at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
 			if (t_) {
 				kg_load_f32x4(x_run_, x_ + at_4_ + d_);
 			} else {
@@ -254,20 +265,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f32_wide(
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_;
 			}
-			const int at_5_ = (r_ * size_N_ + n_2_) * size_D_;
+			const kg_index at_5_ = (r_ * size_N_ + n_2_) * size_D_;
 			kg_store_f32x4(y_ + at_5_ + d_, y_out_);
 		}
 	} else {
-		const int at_ = args->start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		const kg_index at_ = kg_index(args->start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
 		}
 	}
@@ -287,32 +298,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_slice_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_N_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->start_;
+		const kg_index at_ = kg_index(args->start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		const int at_ = args->start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		const kg_index at_ = kg_index(args->start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	}
@@ -332,27 +343,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_slice_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float x_run_[8];
 	float y_out_[8];
-	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_N_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->start_;
+		const kg_index at_ = kg_index(args->start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			const bool t_ = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_;
-			const int at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
+			const kg_index at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
 			if (t_) {
 				kg_load_f16x8(x_run_, x_ + at_4_ + d_);
 			} else {
@@ -362,20 +373,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f16_wide(
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_;
 			}
-			const int at_5_ = (r_ * size_N_ + n_2_) * size_D_;
+			const kg_index at_5_ = (r_ * size_N_ + n_2_) * size_D_;
 			kg_store_f16x8(y_ + at_5_ + d_, y_out_);
 		}
 	} else {
-		const int at_ = args->start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		const kg_index at_ = kg_index(args->start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	}
@@ -395,32 +406,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_slice_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_N_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->start_;
+		const kg_index at_ = kg_index(args->start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		const int at_ = args->start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		const kg_index at_ = kg_index(args->start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	}
@@ -440,27 +451,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_slice_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float x_run_[8];
 	float y_out_[8];
-	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_N_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->start_;
+		const kg_index at_ = kg_index(args->start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			const bool t_ = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_;
-			const int at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
+			const kg_index at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
 			if (t_) {
 				kg_load_bf16x8(x_run_, x_ + at_4_ + d_);
 			} else {
@@ -470,20 +481,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_bf16_wide(
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				y_out_[v_] = x_2_;
 			}
-			const int at_5_ = (r_ * size_N_ + n_2_) * size_D_;
+			const kg_index at_5_ = (r_ * size_N_ + n_2_) * size_D_;
 			kg_store_bf16x8(y_ + at_5_ + d_, y_out_);
 		}
 	} else {
-		const int at_ = args->start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int n_2_ = at_3_ % size_N_;
-			const int r_ = at_3_ / size_N_;
+		const kg_index at_ = kg_index(args->start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index n_2_ = at_3_ % size_N_;
+			const kg_index r_ = at_3_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	}
@@ -503,34 +514,34 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_slice_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args->start_;
+		const kg_index at_ = kg_index(args->start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f) : 0.0f;
 		}
 	} else {
-		const int at_ = args->start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		const kg_index at_ = kg_index(args->start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f) : 0.0f;
 		}
 	}
@@ -550,28 +561,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f32_wid
 		void *const *__restrict__ buf, const kg_dd4f7221_slice_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_y_run_[4];
 	float d_x_out_[4];
-	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args->start_;
+		const kg_index at_ = kg_index(args->start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 4;
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			const bool t_ = at_4_ >= 0 && at_4_ < size_N_;
-			const int at_5_ = (r_ * size_N_ + (t_ ? at_4_ : 0)) * size_D_;
+			const kg_index at_5_ = (r_ * size_N_ + (t_ ? at_4_ : 0)) * size_D_;
 			if (t_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_5_ + d_);
 			} else {
@@ -581,21 +592,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f32_wid
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_x_out_[v_] = t_ ? d_y_2_ : 0.0f;
 			}
-			const int at_6_ = (r_ * size_L_ + l_) * size_D_;
+			const kg_index at_6_ = (r_ * size_L_ + l_) * size_D_;
 			kg_store_f32x4(d_x_ + at_6_ + d_, d_x_out_);
 		}
 	} else {
-		const int at_ = args->start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		const kg_index at_ = kg_index(args->start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f) : 0.0f;
 		}
 	}
@@ -615,34 +626,34 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_slice_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->start_;
+		const kg_index at_ = kg_index(args->start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
 		}
 	} else {
-		const int at_ = args->start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		const kg_index at_ = kg_index(args->start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
 		}
 	}
@@ -662,28 +673,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f16_wid
 		void *const *__restrict__ buf, const kg_dd4f7221_slice_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->start_;
+		const kg_index at_ = kg_index(args->start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			const bool t_ = at_4_ >= 0 && at_4_ < size_N_;
-			const int at_5_ = (r_ * size_N_ + (t_ ? at_4_ : 0)) * size_D_;
+			const kg_index at_5_ = (r_ * size_N_ + (t_ ? at_4_ : 0)) * size_D_;
 			if (t_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_5_ + d_);
 			} else {
@@ -693,21 +704,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f16_wid
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_x_out_[v_] = t_ ? d_y_2_ : 0.0f;
 			}
-			const int at_6_ = (r_ * size_L_ + l_) * size_D_;
+			const kg_index at_6_ = (r_ * size_L_ + l_) * size_D_;
 			kg_store_f16x8(d_x_ + at_6_ + d_, d_x_out_);
 		}
 	} else {
-		const int at_ = args->start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		const kg_index at_ = kg_index(args->start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
 		}
 	}
@@ -727,34 +738,34 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_slice_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->start_;
+		const kg_index at_ = kg_index(args->start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
 		}
 	} else {
-		const int at_ = args->start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		const kg_index at_ = kg_index(args->start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
 		}
 	}
@@ -774,28 +785,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_bf16_wi
 		void *const *__restrict__ buf, const kg_dd4f7221_slice_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_L_ * size_D_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->start_;
+		const kg_index at_ = kg_index(args->start_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			const bool t_ = at_4_ >= 0 && at_4_ < size_N_;
-			const int at_5_ = (r_ * size_N_ + (t_ ? at_4_ : 0)) * size_D_;
+			const kg_index at_5_ = (r_ * size_N_ + (t_ ? at_4_ : 0)) * size_D_;
 			if (t_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_5_ + d_);
 			} else {
@@ -805,21 +816,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_bf16_wi
 				}
 			}
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_x_out_[v_] = t_ ? d_y_2_ : 0.0f;
 			}
-			const int at_6_ = (r_ * size_L_ + l_) * size_D_;
+			const kg_index at_6_ = (r_ * size_L_ + l_) * size_D_;
 			kg_store_bf16x8(d_x_ + at_6_ + d_, d_x_out_);
 		}
 	} else {
-		const int at_ = args->start_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int d_ = at_2_ % size_D_;
-			const int at_3_ = at_2_ / size_D_;
-			const int l_ = at_3_ % size_L_;
-			const int r_ = at_3_ / size_L_;
-			const int at_4_ = l_ - at_;
+		const kg_index at_ = kg_index(args->start_);
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index d_ = at_2_ % size_D_;
+			const kg_index at_3_ = at_2_ / size_D_;
+			const kg_index l_ = at_3_ % size_L_;
+			const kg_index r_ = at_3_ / size_L_;
+			const kg_index at_4_ = l_ - at_;
 			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
 		}
 	}

@@ -10,6 +10,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x0435804ff870d4c7ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -45,13 +52,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -103,29 +114,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_transpose_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int n_ = size_R_ * size_N_ * size_M_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_N_ * size_M_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int m_ = at_ % size_M_;
-			const int at_2_ = at_ / size_M_;
-			const int n_2_ = at_2_ % size_N_;
-			const int r_ = at_2_ / size_N_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index m_ = at_ % size_M_;
+			const kg_index at_2_ = at_ / size_M_;
+			const kg_index n_2_ = at_2_ % size_N_;
+			const kg_index r_ = at_2_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = x_[(r_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int m_ = at_ % size_M_;
-			const int at_2_ = at_ / size_M_;
-			const int n_2_ = at_2_ % size_N_;
-			const int r_ = at_2_ / size_N_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index m_ = at_ % size_M_;
+			const kg_index at_2_ = at_ / size_M_;
+			const kg_index n_2_ = at_2_ % size_N_;
+			const kg_index r_ = at_2_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = x_[(r_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	}
@@ -142,29 +153,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_transpose_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int n_ = size_R_ * size_N_ * size_M_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_N_ * size_M_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int m_ = at_ % size_M_;
-			const int at_2_ = at_ / size_M_;
-			const int n_2_ = at_2_ % size_N_;
-			const int r_ = at_2_ / size_N_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index m_ = at_ % size_M_;
+			const kg_index at_2_ = at_ / size_M_;
+			const kg_index n_2_ = at_2_ % size_N_;
+			const kg_index r_ = at_2_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_f16(kg_from_f16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int m_ = at_ % size_M_;
-			const int at_2_ = at_ / size_M_;
-			const int n_2_ = at_2_ % size_N_;
-			const int r_ = at_2_ / size_N_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index m_ = at_ % size_M_;
+			const kg_index at_2_ = at_ / size_M_;
+			const kg_index n_2_ = at_2_ % size_N_;
+			const kg_index r_ = at_2_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_f16(kg_from_f16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
@@ -181,29 +192,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_transpose_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int n_ = size_R_ * size_N_ * size_M_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_N_ * size_M_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int m_ = at_ % size_M_;
-			const int at_2_ = at_ / size_M_;
-			const int n_2_ = at_2_ % size_N_;
-			const int r_ = at_2_ / size_N_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index m_ = at_ % size_M_;
+			const kg_index at_2_ = at_ / size_M_;
+			const kg_index n_2_ = at_2_ % size_N_;
+			const kg_index r_ = at_2_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int m_ = at_ % size_M_;
-			const int at_2_ = at_ / size_M_;
-			const int n_2_ = at_2_ % size_N_;
-			const int r_ = at_2_ / size_N_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index m_ = at_ % size_M_;
+			const kg_index at_2_ = at_ / size_M_;
+			const kg_index n_2_ = at_2_ % size_N_;
+			const kg_index r_ = at_2_ / size_N_;
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}

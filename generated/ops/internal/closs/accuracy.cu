@@ -14,6 +14,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0xbaa3c78b9ffa17a8ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -49,13 +56,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -213,27 +224,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_1(
 	int *__restrict__ guess_ = (int *)kg_result(buf + 1);
 	__shared__ float guess_parts_[8];
 	__shared__ int guess_parts_at_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
-	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const kg_index at_ = r_ * size_V_;
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
 					const float guess_value_ = logits_[at_ + v_2_];
-					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_2_ < guess_thread_at_)) {
+					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && int(v_2_) < guess_thread_at_)) {
 						guess_thread_ = guess_value_;
-						guess_thread_at_ = v_2_;
+						guess_thread_at_ = int(v_2_);
 					}
 				}
 			}
@@ -242,14 +253,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_1(
 	const float guess_best_ = kg_simd_max(guess_thread_);
 	guess_thread_at_ = kg_simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
 	guess_thread_ = guess_best_;
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		guess_parts_[simd_] = guess_thread_;
 		guess_parts_at_[simd_] = guess_thread_at_;
 	}
 	__syncthreads();
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		const int guess_value_at_ = guess_parts_at_[lane_];
 		const float guess_value_ = guess_parts_[lane_];
@@ -263,7 +274,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_1(
 	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
-		guess_[r_] = guess_3_;
+		guess_[r_] = kg_index(guess_3_);
 	}
 }
 
@@ -278,44 +289,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_1_wid
 	int *__restrict__ guess_ = (int *)kg_result(buf + 1);
 	__shared__ float guess_parts_[8];
 	__shared__ int guess_parts_at_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float logits_run_[4];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index v_ = (i_ * threads_ + thread_) * 4;
 		if (v_ < size_V_) {
 			kg_load_f32x4(logits_run_, logits_ + at_ + v_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 				const float logits_2_ = logits_run_[v_2_];
-				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
 					guess_thread_ = logits_2_;
-					guess_thread_at_ = v_ + v_2_;
+					guess_thread_at_ = int(v_ + v_2_);
 				}
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 					const float logits_2_ = logits_run_[v_2_];
-					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
 						guess_thread_ = logits_2_;
-						guess_thread_at_ = v_ + v_2_;
+						guess_thread_at_ = int(v_ + v_2_);
 					}
 				}
 			}
@@ -324,14 +335,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_1_wid
 	const float guess_best_ = kg_simd_max(guess_thread_);
 	guess_thread_at_ = kg_simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
 	guess_thread_ = guess_best_;
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		guess_parts_[simd_] = guess_thread_;
 		guess_parts_at_[simd_] = guess_thread_at_;
 	}
 	__syncthreads();
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		const int guess_value_at_ = guess_parts_at_[lane_];
 		const float guess_value_ = guess_parts_[lane_];
@@ -345,7 +356,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_1_wid
 	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
-		guess_[r_] = guess_3_;
+		guess_[r_] = kg_index(guess_3_);
 	}
 }
 
@@ -365,36 +376,36 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_f32_2(
 	int *__restrict__ rows_chunk_ = (int *)kg_result(buf + 3);
 	__shared__ int hits_chunk_parts_[4];
 	__shared__ int rows_chunk_parts_[4];
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_R_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index r_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	int hits_chunk_thread_ = 0;
 	int rows_chunk_thread_ = 0;
-	const int at_ = args->ignore_index_;
-	for (int r_ = from_ + thread_; r_ < to_; r_ += 128) {
-		const int target_value_ = target_[r_];
-		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index at_ = kg_index(args->ignore_index_);
+	for (kg_index r_ = from_ + thread_; r_ < to_; r_ += 128) {
+		const kg_index target_value_ = kg_index(target_[r_]);
+		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 			kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 		}
 		const bool counted_ = target_value_ != at_;
-		hits_chunk_thread_ += counted_ && guess_[r_] == target_value_ ? 1 : 0;
-		rows_chunk_thread_ += counted_ ? 1 : 0;
+		hits_chunk_thread_ += int(counted_ && kg_index(guess_[r_]) == target_value_ ? 1 : 0);
+		rows_chunk_thread_ += int(counted_ ? 1 : 0);
 	}
 	hits_chunk_thread_ = kg_simd_sum(hits_chunk_thread_);
 	rows_chunk_thread_ = kg_simd_sum(rows_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		hits_chunk_parts_[simd_] = hits_chunk_thread_;
 		rows_chunk_parts_[simd_] = rows_chunk_thread_;
 	}
 	__syncthreads();
 	int hits_chunk_2_ = 0;
 	int rows_chunk_2_ = 0;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		hits_chunk_2_ += hits_chunk_parts_[lane_];
 		rows_chunk_2_ += rows_chunk_parts_[lane_];
@@ -402,8 +413,8 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_f32_2(
 	hits_chunk_2_ = kg_simd_sum(hits_chunk_2_);
 	rows_chunk_2_ = kg_simd_sum(rows_chunk_2_);
 	if (thread_ == 0) {
-		hits_chunk_[r_chunks_] = hits_chunk_2_;
-		rows_chunk_[r_chunks_] = rows_chunk_2_;
+		hits_chunk_[r_chunks_] = kg_index(hits_chunk_2_);
+		rows_chunk_[r_chunks_] = kg_index(rows_chunk_2_);
 	}
 }
 
@@ -420,34 +431,34 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_3(
 	int *__restrict__ count_ = (int *)kg_result(buf + 3);
 	__shared__ int hits_parts_[8];
 	__shared__ int rows_parts_[8];
-	const int size_R_chunks_ = kg_extent(&args->size_R_chunks_);
+	const kg_index size_R_chunks_ = kg_extent(&args->size_R_chunks_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	int hits_thread_ = 0;
 	int rows_thread_ = 0;
-	for (int from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int r_chunks_ = from_ + (i_ * threads_ + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_);
 			if (r_chunks_ < size_R_chunks_) {
-				hits_thread_ += hits_chunk_[r_chunks_];
-				rows_thread_ += rows_chunk_[r_chunks_];
+				hits_thread_ += int(kg_index(hits_chunk_[r_chunks_]));
+				rows_thread_ += int(kg_index(rows_chunk_[r_chunks_]));
 			}
 		}
 	}
 	hits_thread_ = kg_simd_sum(hits_thread_);
 	rows_thread_ = kg_simd_sum(rows_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		hits_parts_[simd_] = hits_thread_;
 		rows_parts_[simd_] = rows_thread_;
 	}
 	__syncthreads();
 	int hits_ = 0;
 	int rows_ = 0;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		hits_ += hits_parts_[lane_];
 		rows_ += rows_parts_[lane_];
@@ -455,8 +466,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_3(
 	hits_ = kg_simd_sum(hits_);
 	rows_ = kg_simd_sum(rows_);
 	if (thread_ == 0) {
-		const int rows_2_ = rows_;
-		accuracy_[0] = float(hits_) / float(max(rows_2_, 1));
+		const kg_index rows_2_ = kg_index(rows_);
+		accuracy_[0] = float(kg_index(hits_)) / float(max(rows_2_, kg_index(1)));
 		count_[0] = rows_2_;
 	}
 }
@@ -472,27 +483,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1(
 	int *__restrict__ guess_ = (int *)kg_result(buf + 1);
 	__shared__ float guess_parts_[8];
 	__shared__ int guess_parts_at_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
-	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const kg_index at_ = r_ * size_V_;
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					const float guess_value_ = kg_from_f16(logits_[at_ + v_2_]);
-					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_2_ < guess_thread_at_)) {
+					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && int(v_2_) < guess_thread_at_)) {
 						guess_thread_ = guess_value_;
-						guess_thread_at_ = v_2_;
+						guess_thread_at_ = int(v_2_);
 					}
 				}
 			}
@@ -501,14 +512,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1(
 	const float guess_best_ = kg_simd_max(guess_thread_);
 	guess_thread_at_ = kg_simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
 	guess_thread_ = guess_best_;
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		guess_parts_[simd_] = guess_thread_;
 		guess_parts_at_[simd_] = guess_thread_at_;
 	}
 	__syncthreads();
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		const int guess_value_at_ = guess_parts_at_[lane_];
 		const float guess_value_ = guess_parts_[lane_];
@@ -522,7 +533,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1(
 	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
-		guess_[r_] = guess_3_;
+		guess_[r_] = kg_index(guess_3_);
 	}
 }
 
@@ -537,44 +548,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1_wid
 	int *__restrict__ guess_ = (int *)kg_result(buf + 1);
 	__shared__ float guess_parts_[8];
 	__shared__ int guess_parts_at_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float logits_run_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index v_ = (i_ * threads_ + thread_) * 8;
 		if (v_ < size_V_) {
 			kg_load_f16x8(logits_run_, logits_ + at_ + v_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float logits_2_ = logits_run_[v_2_];
-				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
 					guess_thread_ = logits_2_;
-					guess_thread_at_ = v_ + v_2_;
+					guess_thread_at_ = int(v_ + v_2_);
 				}
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 					const float logits_2_ = logits_run_[v_2_];
-					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
 						guess_thread_ = logits_2_;
-						guess_thread_at_ = v_ + v_2_;
+						guess_thread_at_ = int(v_ + v_2_);
 					}
 				}
 			}
@@ -583,14 +594,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1_wid
 	const float guess_best_ = kg_simd_max(guess_thread_);
 	guess_thread_at_ = kg_simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
 	guess_thread_ = guess_best_;
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		guess_parts_[simd_] = guess_thread_;
 		guess_parts_at_[simd_] = guess_thread_at_;
 	}
 	__syncthreads();
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		const int guess_value_at_ = guess_parts_at_[lane_];
 		const float guess_value_ = guess_parts_[lane_];
@@ -604,7 +615,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1_wid
 	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
-		guess_[r_] = guess_3_;
+		guess_[r_] = kg_index(guess_3_);
 	}
 }
 
@@ -619,27 +630,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1(
 	int *__restrict__ guess_ = (int *)kg_result(buf + 1);
 	__shared__ float guess_parts_[8];
 	__shared__ int guess_parts_at_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
-	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const kg_index at_ = r_ * size_V_;
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					const float guess_value_ = kg_from_bf16(logits_[at_ + v_2_]);
-					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_2_ < guess_thread_at_)) {
+					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && int(v_2_) < guess_thread_at_)) {
 						guess_thread_ = guess_value_;
-						guess_thread_at_ = v_2_;
+						guess_thread_at_ = int(v_2_);
 					}
 				}
 			}
@@ -648,14 +659,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1(
 	const float guess_best_ = kg_simd_max(guess_thread_);
 	guess_thread_at_ = kg_simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
 	guess_thread_ = guess_best_;
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		guess_parts_[simd_] = guess_thread_;
 		guess_parts_at_[simd_] = guess_thread_at_;
 	}
 	__syncthreads();
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		const int guess_value_at_ = guess_parts_at_[lane_];
 		const float guess_value_ = guess_parts_[lane_];
@@ -669,7 +680,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1(
 	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
-		guess_[r_] = guess_3_;
+		guess_[r_] = kg_index(guess_3_);
 	}
 }
 
@@ -684,44 +695,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1_wi
 	int *__restrict__ guess_ = (int *)kg_result(buf + 1);
 	__shared__ float guess_parts_[8];
 	__shared__ int guess_parts_at_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float logits_run_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index v_ = (i_ * threads_ + thread_) * 8;
 		if (v_ < size_V_) {
 			kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float logits_2_ = logits_run_[v_2_];
-				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
 					guess_thread_ = logits_2_;
-					guess_thread_at_ = v_ + v_2_;
+					guess_thread_at_ = int(v_ + v_2_);
 				}
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 					const float logits_2_ = logits_run_[v_2_];
-					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
 						guess_thread_ = logits_2_;
-						guess_thread_at_ = v_ + v_2_;
+						guess_thread_at_ = int(v_ + v_2_);
 					}
 				}
 			}
@@ -730,14 +741,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1_wi
 	const float guess_best_ = kg_simd_max(guess_thread_);
 	guess_thread_at_ = kg_simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
 	guess_thread_ = guess_best_;
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		guess_parts_[simd_] = guess_thread_;
 		guess_parts_at_[simd_] = guess_thread_at_;
 	}
 	__syncthreads();
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		const int guess_value_at_ = guess_parts_at_[lane_];
 		const float guess_value_ = guess_parts_[lane_];
@@ -751,6 +762,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1_wi
 	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
-		guess_[r_] = guess_3_;
+		guess_[r_] = kg_index(guess_3_);
 	}
 }

@@ -15,6 +15,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x59a9b75900c8bdc9ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -50,13 +57,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -258,15 +269,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? logits_[r_ * size_V_ + target_value_] : 0.0f;
@@ -277,14 +288,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 	float base_ = top_thread_;
 	const float t_ = args->label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_3_ = logits_[r_ * size_V_ + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_3_);
@@ -303,10 +314,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_3_ = logits_[r_ * size_V_ + v_2_];
 						const float t_3_ = logits_3_ - base_2_;
@@ -319,10 +330,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_3_ = logits_[r_ * size_V_ + v_2_];
 						const float t_3_ = logits_3_ - base_2_;
@@ -333,10 +344,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
 					count_ += 1;
 				}
@@ -345,12 +356,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -365,14 +376,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 		average_sum_ += average_sum_parts_[lane_2_];
@@ -382,7 +393,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 	if (thread_ == 0) {
 		const float logtotal_ = logf(total_);
 		const float hit_ = logits_2_ - base_2_;
-		const float average_ = average_sum_ / float(max(size_V_, 1));
+		const float average_ = average_sum_ / float(max(size_V_, kg_index(1)));
 		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
 		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
@@ -404,16 +415,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float logits_slab_[16];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? logits_[r_ * size_V_ + target_value_] : 0.0f;
@@ -424,22 +435,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 	float base_ = top_thread_;
 	const float t_ = args->label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				kg_load_f32x4(logits_slab_ + i_ * 4, logits_ + r_ * size_V_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 					const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
@@ -457,11 +468,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 						const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
 						const float t_3_ = logits_3_ - base_2_;
 						total_run_ += expf(t_3_);
@@ -473,11 +484,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 						const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
 						const float t_3_ = logits_3_ - base_2_;
 						average_sum_run_ += t_3_;
@@ -487,8 +498,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				count_ += 4;
 			}
@@ -496,12 +507,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -516,14 +527,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 		average_sum_ += average_sum_parts_[lane_2_];
@@ -533,7 +544,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 	if (thread_ == 0) {
 		const float logtotal_ = logf(total_);
 		const float hit_ = logits_2_ - base_2_;
-		const float average_ = average_sum_ / float(max(size_V_, 1));
+		const float average_ = average_sum_ / float(max(size_V_, kg_index(1)));
 		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
 		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
@@ -555,15 +566,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? kg_from_f16(logits_[r_ * size_V_ + target_value_]) : 0.0f;
@@ -574,14 +585,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 	float base_ = top_thread_;
 	const float t_ = args->label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_2_]);
 					top_thread_ = kg_max(top_thread_, logits_3_);
@@ -600,10 +611,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_2_]);
 						const float t_3_ = logits_3_ - base_2_;
@@ -616,10 +627,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_2_]);
 						const float t_3_ = logits_3_ - base_2_;
@@ -630,10 +641,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					count_ += 1;
 				}
@@ -642,12 +653,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -662,14 +673,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 		average_sum_ += average_sum_parts_[lane_2_];
@@ -679,7 +690,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 	if (thread_ == 0) {
 		const float logtotal_ = logf(total_);
 		const float hit_ = logits_2_ - base_2_;
-		const float average_ = average_sum_ / float(max(size_V_, 1));
+		const float average_ = average_sum_ / float(max(size_V_, kg_index(1)));
 		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
 		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
@@ -701,16 +712,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float logits_slab_[16];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? kg_from_f16(logits_[r_ * size_V_ + target_value_]) : 0.0f;
@@ -721,22 +732,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 	float base_ = top_thread_;
 	const float t_ = args->label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_f16x8(logits_slab_ + i_ * 8, logits_ + r_ * size_V_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 					const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
@@ -754,11 +765,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
 						const float t_3_ = logits_3_ - base_2_;
 						total_run_ += kg_rough_exp(t_3_);
@@ -770,11 +781,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
 						const float t_3_ = logits_3_ - base_2_;
 						average_sum_run_ += t_3_;
@@ -784,8 +795,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				count_ += 8;
 			}
@@ -793,12 +804,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -813,14 +824,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 		average_sum_ += average_sum_parts_[lane_2_];
@@ -830,7 +841,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 	if (thread_ == 0) {
 		const float logtotal_ = logf(total_);
 		const float hit_ = logits_2_ - base_2_;
-		const float average_ = average_sum_ / float(max(size_V_, 1));
+		const float average_ = average_sum_ / float(max(size_V_, kg_index(1)));
 		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
 		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
@@ -852,15 +863,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[r_ * size_V_ + target_value_]) : 0.0f;
@@ -871,14 +882,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	float base_ = top_thread_;
 	const float t_ = args->label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
 					top_thread_ = kg_max(top_thread_, logits_3_);
@@ -897,10 +908,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
 						const float t_3_ = logits_3_ - base_2_;
@@ -913,10 +924,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
 						const float t_3_ = logits_3_ - base_2_;
@@ -927,10 +938,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					count_ += 1;
 				}
@@ -939,12 +950,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -959,14 +970,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 		average_sum_ += average_sum_parts_[lane_2_];
@@ -976,7 +987,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	if (thread_ == 0) {
 		const float logtotal_ = logf(total_);
 		const float hit_ = logits_2_ - base_2_;
-		const float average_ = average_sum_ / float(max(size_V_, 1));
+		const float average_ = average_sum_ / float(max(size_V_, kg_index(1)));
 		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
 		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
@@ -998,16 +1009,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float logits_slab_[16];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[r_ * size_V_ + target_value_]) : 0.0f;
@@ -1018,22 +1029,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	float base_ = top_thread_;
 	const float t_ = args->label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_bf16x8(logits_slab_ + i_ * 8, logits_ + r_ * size_V_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 					const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
@@ -1051,11 +1062,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
 						const float t_3_ = logits_3_ - base_2_;
 						total_run_ += kg_rough_exp(t_3_);
@@ -1067,11 +1078,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
 						const float t_3_ = logits_3_ - base_2_;
 						average_sum_run_ += t_3_;
@@ -1081,8 +1092,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				count_ += 8;
 			}
@@ -1090,12 +1101,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -1110,14 +1121,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 		average_sum_ += average_sum_parts_[lane_2_];
@@ -1127,7 +1138,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	if (thread_ == 0) {
 		const float logtotal_ = logf(total_);
 		const float hit_ = logits_2_ - base_2_;
-		const float average_ = average_sum_ / float(max(size_V_, 1));
+		const float average_ = average_sum_ / float(max(size_V_, kg_index(1)));
 		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
 		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
@@ -1148,25 +1159,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 2);
 	const float *__restrict__ lse_ = (const float *)kg_tensor(buf + 3);
 	float *__restrict__ d_logits_ = (float *)kg_result(buf + 4);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1177,16 +1188,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			d_logits_[r_ * size_V_ + v_] = d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(logits_[r_ * size_V_ + v_] - lse_[r_]) : 0.0f);
 		}
 	} else {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1214,29 +1225,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 2);
 	const float *__restrict__ lse_ = (const float *)kg_tensor(buf + 3);
 	float *__restrict__ d_logits_ = (float *)kg_result(buf + 4);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float logits_run_[4];
 	float d_logits_out_[4];
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 4;
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int at_3_ = r_ * size_V_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index at_3_ = r_ * size_V_;
 			kg_load_f32x4(logits_run_, logits_ + at_3_ + v_);
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1247,24 +1258,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
 			const float lse_2_ = lse_[r_];
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-				const int v_3_ = v_ + v_2_;
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
 				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + kg_choose(counted_, d_logtotal_ * expf(logits_2_ - lse_2_), 0.0f);
 			}
 			kg_store_f32x4(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
 	} else {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1292,25 +1303,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 2);
 	const float *__restrict__ lse_ = (const float *)kg_tensor(buf + 3);
 	unsigned short *__restrict__ d_logits_ = (unsigned short *)kg_result(buf + 4);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1321,16 +1332,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * kg_rough_exp(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	} else {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1358,29 +1369,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 2);
 	const float *__restrict__ lse_ = (const float *)kg_tensor(buf + 3);
 	unsigned short *__restrict__ d_logits_ = (unsigned short *)kg_result(buf + 4);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float logits_run_[8];
 	float d_logits_out_[8];
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int at_3_ = r_ * size_V_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index at_3_ = r_ * size_V_;
 			kg_load_f16x8(logits_run_, logits_ + at_3_ + v_);
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1391,24 +1402,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
 			const float lse_2_ = lse_[r_];
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const int v_3_ = v_ + v_2_;
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
 				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + kg_choose(counted_, d_logtotal_ * kg_rough_exp(logits_2_ - lse_2_), 0.0f);
 			}
 			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
 	} else {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1436,25 +1447,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 2);
 	const float *__restrict__ lse_ = (const float *)kg_tensor(buf + 3);
 	unsigned short *__restrict__ d_logits_ = (unsigned short *)kg_result(buf + 4);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1465,16 +1476,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * kg_rough_exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	} else {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1502,29 +1513,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 2);
 	const float *__restrict__ lse_ = (const float *)kg_tensor(buf + 3);
 	unsigned short *__restrict__ d_logits_ = (unsigned short *)kg_result(buf + 4);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float logits_run_[8];
 	float d_logits_out_[8];
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int at_3_ = r_ * size_V_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index at_3_ = r_ * size_V_;
 			kg_load_bf16x8(logits_run_, logits_ + at_3_ + v_);
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1535,24 +1546,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
 			const float lse_2_ = lse_[r_];
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const int v_3_ = v_ + v_2_;
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
 				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + kg_choose(counted_, d_logtotal_ * kg_rough_exp(logits_2_ - lse_2_), 0.0f);
 			}
 			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
 	} else {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = float(max(size_V_, 1));
+		const float t_3_ = float(max(size_V_, kg_index(1)));
 		const float t_4_ = 1.0f - t_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;

@@ -13,6 +13,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x708534f73b8c963full;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -48,13 +55,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -257,32 +268,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	const bool t_ = args->label_smoothing_ > 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_2_ = logits_[at_ + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
@@ -301,10 +312,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = logits_[at_ + v_2_];
 						const float t_2_ = logits_2_ - base_2_;
@@ -317,10 +328,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = logits_[at_ + v_2_];
 						const float t_2_ = logits_2_ - base_2_;
@@ -331,10 +342,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
 					count_ += 1;
 				}
@@ -343,12 +354,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -363,14 +374,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 		average_sum_2_ += average_sum_parts_[lane_2_];
@@ -401,41 +412,41 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float logits_slab_[16];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	const bool t_ = args->label_smoothing_ > 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				kg_load_f32x4(logits_slab_ + i_ * 4, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 					const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
@@ -453,11 +464,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
 						const float t_2_ = logits_2_ - base_2_;
 						total_run_ += expf(t_2_);
@@ -469,11 +480,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
 						const float t_2_ = logits_2_ - base_2_;
 						average_sum_run_ += t_2_;
@@ -483,8 +494,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				count_ += 4;
 			}
@@ -492,12 +503,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -512,14 +523,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 		average_sum_2_ += average_sum_parts_[lane_2_];
@@ -552,31 +563,31 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	float *__restrict__ sum_chunk_ = (float *)kg_result(buf + 6);
 	__shared__ int rows_chunk_parts_[4];
 	__shared__ float sum_chunk_parts_[4];
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_R_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index r_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	int rows_chunk_thread_ = 0;
 	float sum_chunk_thread_ = 0.0f;
-	const int at_ = args->ignore_index_;
+	const kg_index at_ = kg_index(args->ignore_index_);
 	const float t_ = args->label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const float t_3_ = 1.0f - t_;
-	const float t_4_ = float(max(size_V_, 1));
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	const float t_4_ = float(max(size_V_, kg_index(1)));
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float sum_chunk_run_ = 0.0f;
-		for (int r_ = block_ + thread_; r_ < end_; r_ += 128) {
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index r_ = block_ + thread_; r_ < end_; r_ += 128) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
-			rows_chunk_thread_ += counted_ ? 1 : 0;
+			rows_chunk_thread_ += int(counted_ ? 1 : 0);
 			if (counted_) {
 				const float t_5_ = logf(total_[r_]);
 				const float top_2_ = top_[r_];
@@ -589,14 +600,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	}
 	rows_chunk_thread_ = kg_simd_sum(rows_chunk_thread_);
 	sum_chunk_thread_ = kg_simd_sum(sum_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rows_chunk_parts_[simd_] = rows_chunk_thread_;
 		sum_chunk_parts_[simd_] = sum_chunk_thread_;
 	}
 	__syncthreads();
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		rows_chunk_2_ += rows_chunk_parts_[lane_];
 		sum_chunk_2_ += sum_chunk_parts_[lane_];
@@ -604,7 +615,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	rows_chunk_2_ = kg_simd_sum(rows_chunk_2_);
 	sum_chunk_2_ = kg_simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
-		rows_chunk_[r_chunks_] = rows_chunk_2_;
+		rows_chunk_[r_chunks_] = kg_index(rows_chunk_2_);
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
 	}
 }
@@ -622,23 +633,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	int *__restrict__ count_ = (int *)kg_result(buf + 3);
 	__shared__ int rows_parts_[8];
 	__shared__ float sum_parts_[8];
-	const int size_R_chunks_ = kg_extent(&args->size_R_chunks_);
+	const kg_index size_R_chunks_ = kg_extent(&args->size_R_chunks_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	int rows_thread_ = 0;
 	float sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
 		float sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int r_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (r_chunks_ < size_R_chunks_) {
-					rows_thread_ += rows_chunk_[r_chunks_];
+					rows_thread_ += int(kg_index(rows_chunk_[r_chunks_]));
 					sum_run_ += sum_chunk_[r_chunks_];
 				}
 			}
@@ -647,14 +658,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	rows_thread_ = kg_simd_sum(rows_thread_);
 	sum_thread_ = kg_simd_sum(sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rows_parts_[simd_] = rows_thread_;
 		sum_parts_[simd_] = sum_thread_;
 	}
 	__syncthreads();
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		rows_ += rows_parts_[lane_];
 		sum_ += sum_parts_[lane_];
@@ -662,8 +673,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	rows_ = kg_simd_sum(rows_);
 	sum_ = kg_simd_sum(sum_);
 	if (thread_ == 0) {
-		const int rows_2_ = rows_;
-		loss_[0] = sum_ / float(max(rows_2_, 1));
+		const kg_index rows_2_ = kg_index(rows_);
+		loss_[0] = sum_ / float(max(rows_2_, kg_index(1)));
 		count_[0] = rows_2_;
 	}
 }
@@ -681,41 +692,41 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	int *__restrict__ count_ = (int *)kg_result(buf + 3);
 	__shared__ int rows_parts_[8];
 	__shared__ float sum_parts_[8];
-	const int size_R_chunks_ = kg_extent(&args->size_R_chunks_);
+	const kg_index size_R_chunks_ = kg_extent(&args->size_R_chunks_);
 	kg_await();
 	float sum_chunk_run_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	int rows_thread_ = 0;
 	float sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int r_chunks_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index r_chunks_ = (i_ * threads_ + thread_) * 4;
 		if (r_chunks_ < size_R_chunks_) {
 			kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int r_chunks_2_ = r_chunks_ + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index r_chunks_2_ = r_chunks_ + v_;
 				const float sum_chunk_2_ = sum_chunk_run_[v_];
-				rows_thread_ += rows_chunk_[r_chunks_2_];
+				rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
 				sum_thread_ += sum_chunk_2_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
 		float sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (r_chunks_ < size_R_chunks_) {
 				kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int r_chunks_2_ = r_chunks_ + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index r_chunks_2_ = r_chunks_ + v_;
 					const float sum_chunk_2_ = sum_chunk_run_[v_];
-					rows_thread_ += rows_chunk_[r_chunks_2_];
+					rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
 					sum_run_ += sum_chunk_2_;
 				}
 			}
@@ -724,14 +735,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	rows_thread_ = kg_simd_sum(rows_thread_);
 	sum_thread_ = kg_simd_sum(sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rows_parts_[simd_] = rows_thread_;
 		sum_parts_[simd_] = sum_thread_;
 	}
 	__syncthreads();
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		rows_ += rows_parts_[lane_];
 		sum_ += sum_parts_[lane_];
@@ -739,8 +750,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	rows_ = kg_simd_sum(rows_);
 	sum_ = kg_simd_sum(sum_);
 	if (thread_ == 0) {
-		const int rows_2_ = rows_;
-		loss_[0] = sum_ / float(max(rows_2_, 1));
+		const kg_index rows_2_ = kg_index(rows_);
+		loss_[0] = sum_ / float(max(rows_2_, kg_index(1)));
 		count_[0] = rows_2_;
 	}
 }
@@ -762,32 +773,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	const bool t_ = args->label_smoothing_ > 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
 					top_thread_ = kg_max(top_thread_, logits_2_);
@@ -806,10 +817,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
 						const float t_2_ = logits_2_ - base_2_;
@@ -822,10 +833,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
 						const float t_2_ = logits_2_ - base_2_;
@@ -836,10 +847,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					count_ += 1;
 				}
@@ -848,12 +859,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -868,14 +879,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 		average_sum_2_ += average_sum_parts_[lane_2_];
@@ -906,41 +917,41 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float logits_slab_[16];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	const bool t_ = args->label_smoothing_ > 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_f16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
@@ -958,11 +969,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 						const float t_2_ = logits_2_ - base_2_;
 						total_run_ += kg_rough_exp(t_2_);
@@ -974,11 +985,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 						const float t_2_ = logits_2_ - base_2_;
 						average_sum_run_ += t_2_;
@@ -988,8 +999,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				count_ += 8;
 			}
@@ -997,12 +1008,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -1017,14 +1028,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 		average_sum_2_ += average_sum_parts_[lane_2_];
@@ -1057,31 +1068,31 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	float *__restrict__ sum_chunk_ = (float *)kg_result(buf + 6);
 	__shared__ int rows_chunk_parts_[4];
 	__shared__ float sum_chunk_parts_[4];
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_R_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index r_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	int rows_chunk_thread_ = 0;
 	float sum_chunk_thread_ = 0.0f;
-	const int at_ = args->ignore_index_;
+	const kg_index at_ = kg_index(args->ignore_index_);
 	const float t_ = args->label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const float t_3_ = 1.0f - t_;
-	const float t_4_ = float(max(size_V_, 1));
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	const float t_4_ = float(max(size_V_, kg_index(1)));
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float sum_chunk_run_ = 0.0f;
-		for (int r_ = block_ + thread_; r_ < end_; r_ += 128) {
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index r_ = block_ + thread_; r_ < end_; r_ += 128) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
-			rows_chunk_thread_ += counted_ ? 1 : 0;
+			rows_chunk_thread_ += int(counted_ ? 1 : 0);
 			if (counted_) {
 				const float t_5_ = logf(total_[r_]);
 				const float top_2_ = top_[r_];
@@ -1094,14 +1105,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	}
 	rows_chunk_thread_ = kg_simd_sum(rows_chunk_thread_);
 	sum_chunk_thread_ = kg_simd_sum(sum_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rows_chunk_parts_[simd_] = rows_chunk_thread_;
 		sum_chunk_parts_[simd_] = sum_chunk_thread_;
 	}
 	__syncthreads();
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		rows_chunk_2_ += rows_chunk_parts_[lane_];
 		sum_chunk_2_ += sum_chunk_parts_[lane_];
@@ -1109,7 +1120,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	rows_chunk_2_ = kg_simd_sum(rows_chunk_2_);
 	sum_chunk_2_ = kg_simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
-		rows_chunk_[r_chunks_] = rows_chunk_2_;
+		rows_chunk_[r_chunks_] = kg_index(rows_chunk_2_);
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
 	}
 }
@@ -1131,32 +1142,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	const bool t_ = args->label_smoothing_ > 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
 					top_thread_ = kg_max(top_thread_, logits_2_);
@@ -1175,10 +1186,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
 						const float t_2_ = logits_2_ - base_2_;
@@ -1191,10 +1202,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
 						const float t_2_ = logits_2_ - base_2_;
@@ -1205,10 +1216,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					count_ += 1;
 				}
@@ -1217,12 +1228,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -1237,14 +1248,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 		average_sum_2_ += average_sum_parts_[lane_2_];
@@ -1275,41 +1286,41 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float logits_slab_[16];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
+	const kg_index at_ = r_ * size_V_;
 	const bool t_ = args->label_smoothing_ > 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_bf16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
@@ -1327,11 +1338,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 						const float t_2_ = logits_2_ - base_2_;
 						total_run_ += kg_rough_exp(t_2_);
@@ -1343,11 +1354,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 						const float t_2_ = logits_2_ - base_2_;
 						average_sum_run_ += t_2_;
@@ -1357,8 +1368,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				count_ += 8;
 			}
@@ -1366,12 +1377,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -1386,14 +1397,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 		average_sum_parts_[simd_] = average_sum_thread_;
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 		average_sum_2_ += average_sum_parts_[lane_2_];
@@ -1426,31 +1437,31 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	float *__restrict__ sum_chunk_ = (float *)kg_result(buf + 6);
 	__shared__ int rows_chunk_parts_[4];
 	__shared__ float sum_chunk_parts_[4];
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_R_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index r_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	int rows_chunk_thread_ = 0;
 	float sum_chunk_thread_ = 0.0f;
-	const int at_ = args->ignore_index_;
+	const kg_index at_ = kg_index(args->ignore_index_);
 	const float t_ = args->label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const float t_3_ = 1.0f - t_;
-	const float t_4_ = float(max(size_V_, 1));
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	const float t_4_ = float(max(size_V_, kg_index(1)));
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float sum_chunk_run_ = 0.0f;
-		for (int r_ = block_ + thread_; r_ < end_; r_ += 128) {
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index r_ = block_ + thread_; r_ < end_; r_ += 128) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
-			rows_chunk_thread_ += counted_ ? 1 : 0;
+			rows_chunk_thread_ += int(counted_ ? 1 : 0);
 			if (counted_) {
 				const float t_5_ = logf(total_[r_]);
 				const float top_2_ = top_[r_];
@@ -1463,14 +1474,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	}
 	rows_chunk_thread_ = kg_simd_sum(rows_chunk_thread_);
 	sum_chunk_thread_ = kg_simd_sum(sum_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rows_chunk_parts_[simd_] = rows_chunk_thread_;
 		sum_chunk_parts_[simd_] = sum_chunk_thread_;
 	}
 	__syncthreads();
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		rows_chunk_2_ += rows_chunk_parts_[lane_];
 		sum_chunk_2_ += sum_chunk_parts_[lane_];
@@ -1478,7 +1489,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	rows_chunk_2_ = kg_simd_sum(rows_chunk_2_);
 	sum_chunk_2_ = kg_simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
-		rows_chunk_[r_chunks_] = rows_chunk_2_;
+		rows_chunk_[r_chunks_] = kg_index(rows_chunk_2_);
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
 	}
 }
@@ -1500,27 +1511,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 4);
 	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 5);
 	float *__restrict__ d_logits_ = (float *)kg_result(buf + 6);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = d_loss_[0] / float(max(kg_index(count_[0]), kg_index(1)));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1533,18 +1544,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			d_logits_[r_ * size_V_ + v_] = d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(logits_[r_ * size_V_ + v_] - base_) : 0.0f);
 		}
 	} else {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = d_loss_[0] / float(max(kg_index(count_[0]), kg_index(1)));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1576,31 +1587,31 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 4);
 	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 5);
 	float *__restrict__ d_logits_ = (float *)kg_result(buf + 6);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float logits_run_[4];
 	float d_logits_out_[4];
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = d_loss_[0] / float(max(kg_index(count_[0]), kg_index(1)));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 4;
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int at_3_ = r_ * size_V_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index at_3_ = r_ * size_V_;
 			kg_load_f32x4(logits_run_, logits_ + at_3_ + v_);
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1612,26 +1623,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-				const int v_3_ = v_ + v_2_;
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
 				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + kg_choose(counted_, d_total_ * expf(logits_2_ - base_), 0.0f);
 			}
 			kg_store_f32x4(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
 	} else {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = d_loss_[0] / float(max(kg_index(count_[0]), kg_index(1)));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1663,27 +1674,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 4);
 	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 5);
 	unsigned short *__restrict__ d_logits_ = (unsigned short *)kg_result(buf + 6);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = kg_rough_div(d_loss_[0], float(max(count_[0], 1)));
+		const float t_3_ = kg_rough_div(d_loss_[0], float(max(kg_index(count_[0]), kg_index(1))));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1696,18 +1707,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * kg_rough_exp(kg_from_f16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	} else {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = kg_rough_div(d_loss_[0], float(max(count_[0], 1)));
+		const float t_3_ = kg_rough_div(d_loss_[0], float(max(kg_index(count_[0]), kg_index(1))));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1739,31 +1750,31 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 4);
 	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 5);
 	unsigned short *__restrict__ d_logits_ = (unsigned short *)kg_result(buf + 6);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float logits_run_[8];
 	float d_logits_out_[8];
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = kg_rough_div(d_loss_[0], float(max(count_[0], 1)));
+		const float t_3_ = kg_rough_div(d_loss_[0], float(max(kg_index(count_[0]), kg_index(1))));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int at_3_ = r_ * size_V_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index at_3_ = r_ * size_V_;
 			kg_load_f16x8(logits_run_, logits_ + at_3_ + v_);
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1775,26 +1786,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const int v_3_ = v_ + v_2_;
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
 				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + kg_choose(counted_, d_total_ * kg_rough_exp(logits_2_ - base_), 0.0f);
 			}
 			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
 	} else {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = kg_rough_div(d_loss_[0], float(max(count_[0], 1)));
+		const float t_3_ = kg_rough_div(d_loss_[0], float(max(kg_index(count_[0]), kg_index(1))));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1826,27 +1837,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 4);
 	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 5);
 	unsigned short *__restrict__ d_logits_ = (unsigned short *)kg_result(buf + 6);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = kg_rough_div(d_loss_[0], float(max(count_[0], 1)));
+		const float t_3_ = kg_rough_div(d_loss_[0], float(max(kg_index(count_[0]), kg_index(1))));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_);
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_);
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1859,18 +1870,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * kg_rough_exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	} else {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = kg_rough_div(d_loss_[0], float(max(count_[0], 1)));
+		const float t_3_ = kg_rough_div(d_loss_[0], float(max(kg_index(count_[0]), kg_index(1))));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1902,31 +1913,31 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 4);
 	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 5);
 	unsigned short *__restrict__ d_logits_ = (unsigned short *)kg_result(buf + 6);
-	const int size_V_ = kg_extent(&args->size_V_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float logits_run_[8];
 	float d_logits_out_[8];
-	const int n_ = size_R_ * size_V_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_V_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = kg_rough_div(d_loss_[0], float(max(count_[0], 1)));
+		const float t_3_ = kg_rough_div(d_loss_[0], float(max(kg_index(count_[0]), kg_index(1))));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int at_3_ = r_ * size_V_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index at_3_ = r_ * size_V_;
 			kg_load_bf16x8(logits_run_, logits_ + at_3_ + v_);
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
@@ -1938,26 +1949,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const int v_3_ = v_ + v_2_;
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
 				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + kg_choose(counted_, d_total_ * kg_rough_exp(logits_2_ - base_), 0.0f);
 			}
 			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
 	} else {
-		const int at_ = args->ignore_index_;
+		const kg_index at_ = kg_index(args->ignore_index_);
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = kg_rough_div(d_loss_[0], float(max(count_[0], 1)));
+		const float t_3_ = kg_rough_div(d_loss_[0], float(max(kg_index(count_[0]), kg_index(1))));
 		const float t_4_ = -(t_3_ * t_);
-		const float t_5_ = float(max(size_V_, 1));
+		const float t_5_ = float(max(size_V_, kg_index(1)));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
-			const int v_ = at_2_ % size_V_;
-			const int r_ = at_2_ / size_V_;
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const kg_index v_ = at_2_ % size_V_;
+			const kg_index r_ = at_2_ / size_V_;
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;

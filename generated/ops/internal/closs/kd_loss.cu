@@ -15,6 +15,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0xa943811384b47f58ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -50,13 +57,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -219,28 +230,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32(
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = student_[at_ + d_];
 					const float teacher_2_ = teacher_[at_ + d_];
@@ -261,7 +272,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32(
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
 	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -272,7 +283,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -284,7 +295,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32(
 	tt_ = kg_simd_sum(tt_);
 	gap_sum_ = kg_simd_sum(gap_sum_);
 	if (thread_ == 0) {
-		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float gap_ = gap_sum_ / float(max(size_D_, kg_index(1)));
 		const float angle_ = st_ * kg_rsqrt(kg_max(ss_, 1e-12f)) * kg_rsqrt(kg_max(tt_, 1e-12f));
 		mse_[r_] = gap_;
 		cos_[r_] = angle_;
@@ -310,28 +321,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32_wide(
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_run_[4];
 	float teacher_run_[4];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(student_run_, student_ + at_ + d_);
 			kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
 				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
@@ -342,19 +353,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
@@ -374,7 +385,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32_wide(
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
 	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -385,7 +396,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -397,7 +408,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32_wide(
 	tt_ = kg_simd_sum(tt_);
 	gap_sum_ = kg_simd_sum(gap_sum_);
 	if (thread_ == 0) {
-		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float gap_ = gap_sum_ / float(max(size_D_, kg_index(1)));
 		const float angle_ = st_ * kg_rsqrt(kg_max(ss_, 1e-12f)) * kg_rsqrt(kg_max(tt_, 1e-12f));
 		mse_[r_] = gap_;
 		cos_[r_] = angle_;
@@ -423,28 +434,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16(
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_f16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
@@ -465,7 +476,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16(
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
 	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -476,7 +487,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -488,7 +499,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16(
 	tt_ = kg_simd_sum(tt_);
 	gap_sum_ = kg_simd_sum(gap_sum_);
 	if (thread_ == 0) {
-		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float gap_ = gap_sum_ / float(max(size_D_, kg_index(1)));
 		const float angle_ = st_ * kg_rsqrt(kg_max(ss_, 1e-12f)) * kg_rsqrt(kg_max(tt_, 1e-12f));
 		mse_[r_] = gap_;
 		cos_[r_] = angle_;
@@ -514,28 +525,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16_wide(
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_run_[8];
 	float teacher_run_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(student_run_, student_ + at_ + d_);
 			kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
 				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
@@ -546,19 +557,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
@@ -578,7 +589,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16_wide(
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
 	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -589,7 +600,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -601,7 +612,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16_wide(
 	tt_ = kg_simd_sum(tt_);
 	gap_sum_ = kg_simd_sum(gap_sum_);
 	if (thread_ == 0) {
-		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float gap_ = gap_sum_ / float(max(size_D_, kg_index(1)));
 		const float angle_ = st_ * kg_rsqrt(kg_max(ss_, 1e-12f)) * kg_rsqrt(kg_max(tt_, 1e-12f));
 		mse_[r_] = gap_;
 		cos_[r_] = angle_;
@@ -627,28 +638,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16(
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
@@ -669,7 +680,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16(
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
 	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -680,7 +691,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -692,7 +703,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16(
 	tt_ = kg_simd_sum(tt_);
 	gap_sum_ = kg_simd_sum(gap_sum_);
 	if (thread_ == 0) {
-		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float gap_ = gap_sum_ / float(max(size_D_, kg_index(1)));
 		const float angle_ = st_ * kg_rsqrt(kg_max(ss_, 1e-12f)) * kg_rsqrt(kg_max(tt_, 1e-12f));
 		mse_[r_] = gap_;
 		cos_[r_] = angle_;
@@ -718,28 +729,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16_wide(
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_run_[8];
 	float teacher_run_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(student_run_, student_ + at_ + d_);
 			kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
 				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
@@ -750,19 +761,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16_wide(
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
@@ -782,7 +793,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16_wide(
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
 	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -793,7 +804,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -805,7 +816,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16_wide(
 	tt_ = kg_simd_sum(tt_);
 	gap_sum_ = kg_simd_sum(gap_sum_);
 	if (thread_ == 0) {
-		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float gap_ = gap_sum_ / float(max(size_D_, kg_index(1)));
 		const float angle_ = st_ * kg_rsqrt(kg_max(ss_, 1e-12f)) * kg_rsqrt(kg_max(tt_, 1e-12f));
 		mse_[r_] = gap_;
 		cos_[r_] = angle_;
@@ -829,27 +840,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = student_[at_ + d_];
 					const float teacher_2_ = teacher_[at_ + d_];
@@ -866,7 +877,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 	st_thread_ = kg_simd_sum(st_thread_);
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -875,7 +886,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -885,7 +896,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 	ss_ = kg_simd_sum(ss_);
 	tt_ = kg_simd_sum(tt_);
 	const float d_gap_ = d_loss_2_ * args->beta_;
-	const float t_ = 2.0f * d_gap_ / float(max(size_D_, 1));
+	const float t_ = 2.0f * d_gap_ / float(max(size_D_, kg_index(1)));
 	const float d_angle_ = -(d_loss_2_ * args->alpha_);
 	const float angle_product_ = d_angle_ * kg_rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = kg_rsqrt(kg_max(ss_, 1e-12f));
@@ -893,12 +904,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 	const bool t_2_ = ss_ < 1e-12f;
 	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_3_ = 2.0f * d_ss_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = student_[at_ + d_];
 					const float teacher_2_ = teacher_[at_ + d_];
@@ -925,23 +936,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_w
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[4];
 	float teacher_run_[4];
 	float d_student_out_[4];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(student_row_ + i_ * 4, student_ + at_ + d_);
 			kg_load_f32x4(teacher_row_ + i_ * 4, teacher_ + at_ + d_);
@@ -951,11 +962,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_w
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
 				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
@@ -964,18 +975,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_w
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
@@ -991,7 +1002,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_w
 	st_thread_ = kg_simd_sum(st_thread_);
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -1000,7 +1011,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_w
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -1010,7 +1021,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_w
 	ss_ = kg_simd_sum(ss_);
 	tt_ = kg_simd_sum(tt_);
 	const float d_gap_ = d_loss_2_ * args->beta_;
-	const float t_ = 2.0f * d_gap_ / float(max(size_D_, 1));
+	const float t_ = 2.0f * d_gap_ / float(max(size_D_, kg_index(1)));
 	const float d_angle_ = -(d_loss_2_ * args->alpha_);
 	const float angle_product_ = d_angle_ * kg_rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = kg_rsqrt(kg_max(ss_, 1e-12f));
@@ -1019,11 +1030,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_w
 	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_3_ = 2.0f * d_ss_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
 				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
@@ -1031,15 +1042,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_w
 			kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
@@ -1066,27 +1077,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_f16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
@@ -1103,7 +1114,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 	st_thread_ = kg_simd_sum(st_thread_);
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -1112,7 +1123,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -1122,7 +1133,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 	ss_ = kg_simd_sum(ss_);
 	tt_ = kg_simd_sum(tt_);
 	const float d_gap_ = d_loss_2_ * args->beta_;
-	const float t_ = kg_rough_div(2.0f * d_gap_, float(max(size_D_, 1)));
+	const float t_ = kg_rough_div(2.0f * d_gap_, float(max(size_D_, kg_index(1))));
 	const float d_angle_ = -(d_loss_2_ * args->alpha_);
 	const float angle_product_ = d_angle_ * kg_rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = kg_rsqrt(kg_max(ss_, 1e-12f));
@@ -1130,12 +1141,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 	const bool t_2_ = ss_ < 1e-12f;
 	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_3_ = 2.0f * d_ss_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_f16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
@@ -1162,23 +1173,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[8];
 	float teacher_run_[8];
 	float d_student_out_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(student_row_ + i_ * 8, student_ + at_ + d_);
 			kg_load_f16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
@@ -1188,11 +1199,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
@@ -1201,18 +1212,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
@@ -1228,7 +1239,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 	st_thread_ = kg_simd_sum(st_thread_);
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -1237,7 +1248,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -1247,7 +1258,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 	ss_ = kg_simd_sum(ss_);
 	tt_ = kg_simd_sum(tt_);
 	const float d_gap_ = d_loss_2_ * args->beta_;
-	const float t_ = kg_rough_div(2.0f * d_gap_, float(max(size_D_, 1)));
+	const float t_ = kg_rough_div(2.0f * d_gap_, float(max(size_D_, kg_index(1))));
 	const float d_angle_ = -(d_loss_2_ * args->alpha_);
 	const float angle_product_ = d_angle_ * kg_rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = kg_rsqrt(kg_max(ss_, 1e-12f));
@@ -1256,11 +1267,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_3_ = 2.0f * d_ss_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				d_student_out_[v_] = fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_);
@@ -1268,15 +1279,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 			kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					d_student_out_[v_] = fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_);
@@ -1303,27 +1314,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
@@ -1340,7 +1351,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 	st_thread_ = kg_simd_sum(st_thread_);
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -1349,7 +1360,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -1359,7 +1370,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 	ss_ = kg_simd_sum(ss_);
 	tt_ = kg_simd_sum(tt_);
 	const float d_gap_ = d_loss_2_ * args->beta_;
-	const float t_ = kg_rough_div(2.0f * d_gap_, float(max(size_D_, 1)));
+	const float t_ = kg_rough_div(2.0f * d_gap_, float(max(size_D_, kg_index(1))));
 	const float d_angle_ = -(d_loss_2_ * args->alpha_);
 	const float angle_product_ = d_angle_ * kg_rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = kg_rsqrt(kg_max(ss_, 1e-12f));
@@ -1367,12 +1378,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 	const bool t_2_ = ss_ < 1e-12f;
 	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_3_ = 2.0f * d_ss_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
@@ -1399,23 +1410,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[8];
 	float teacher_run_[8];
 	float d_student_out_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(student_row_ + i_ * 8, student_ + at_ + d_);
 			kg_load_bf16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
@@ -1425,11 +1436,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
@@ -1438,18 +1449,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
@@ -1465,7 +1476,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 	st_thread_ = kg_simd_sum(st_thread_);
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -1474,7 +1485,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_ += st_parts_[lane_];
 		ss_ += ss_parts_[lane_];
@@ -1484,7 +1495,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 	ss_ = kg_simd_sum(ss_);
 	tt_ = kg_simd_sum(tt_);
 	const float d_gap_ = d_loss_2_ * args->beta_;
-	const float t_ = kg_rough_div(2.0f * d_gap_, float(max(size_D_, 1)));
+	const float t_ = kg_rough_div(2.0f * d_gap_, float(max(size_D_, kg_index(1))));
 	const float d_angle_ = -(d_loss_2_ * args->alpha_);
 	const float angle_product_ = d_angle_ * kg_rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = kg_rsqrt(kg_max(ss_, 1e-12f));
@@ -1493,11 +1504,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_3_ = 2.0f * d_ss_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				d_student_out_[v_] = fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_);
@@ -1505,15 +1516,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 			kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					d_student_out_[v_] = fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_);

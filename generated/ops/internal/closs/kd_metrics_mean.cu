@@ -13,6 +13,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x2f88df7d2df7905dull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -48,13 +55,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -159,28 +170,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int b_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index b_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = b_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = b_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = student_[at_ + d_];
 					const float teacher_2_ = teacher_[at_ + d_];
@@ -201,7 +212,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
 	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -212,7 +223,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_2_ += st_parts_[lane_];
 		ss_2_ += ss_parts_[lane_];
@@ -248,28 +259,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_run_[4];
 	float teacher_run_[4];
-	const int b_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index b_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = b_ * size_D_;
+	const kg_index at_ = b_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(student_run_, student_ + at_ + d_);
 			kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
 				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
@@ -280,19 +291,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
@@ -312,7 +323,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
 	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -323,7 +334,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_2_ += st_parts_[lane_];
 		ss_2_ += ss_parts_[lane_];
@@ -358,22 +369,22 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_f3
 	float *__restrict__ cos_reduced_sum_chunk_ = (float *)kg_result(buf + 5);
 	__shared__ float mse_reduced_sum_chunk_parts_[4];
 	__shared__ float cos_reduced_sum_chunk_parts_[4];
-	const int size_B_ = kg_extent(&args->size_B_);
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int b_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_B_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index b_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_B_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	float mse_reduced_sum_chunk_thread_ = 0.0f;
 	float cos_reduced_sum_chunk_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	const float t_ = float(max(size_D_, kg_index(1)));
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float mse_reduced_sum_chunk_run_ = 0.0f;
 		float cos_reduced_sum_chunk_run_ = 0.0f;
-		for (int b_ = block_ + thread_; b_ < end_; b_ += 128) {
+		for (kg_index b_ = block_ + thread_; b_ < end_; b_ += 128) {
 			const float gap_ = gap_sum_[b_] / t_;
 			mse_reduced_sum_chunk_run_ += gap_;
 			const float angle_ = st_[b_] * kg_rsqrt(kg_max(ss_[b_], 1e-12f)) * kg_rsqrt(kg_max(tt_[b_], 1e-12f));
@@ -384,14 +395,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_f3
 	}
 	mse_reduced_sum_chunk_thread_ = kg_simd_sum(mse_reduced_sum_chunk_thread_);
 	cos_reduced_sum_chunk_thread_ = kg_simd_sum(cos_reduced_sum_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		mse_reduced_sum_chunk_parts_[simd_] = mse_reduced_sum_chunk_thread_;
 		cos_reduced_sum_chunk_parts_[simd_] = cos_reduced_sum_chunk_thread_;
 	}
 	__syncthreads();
 	float mse_reduced_sum_chunk_2_ = 0.0f;
 	float cos_reduced_sum_chunk_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		mse_reduced_sum_chunk_2_ += mse_reduced_sum_chunk_parts_[lane_];
 		cos_reduced_sum_chunk_2_ += cos_reduced_sum_chunk_parts_[lane_];
@@ -418,23 +429,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	float *__restrict__ cos_ = (float *)kg_result(buf + 3);
 	__shared__ float mse_reduced_sum_parts_[8];
 	__shared__ float cos_reduced_sum_parts_[8];
-	const int size_B_chunks_ = kg_extent(&args->size_B_chunks_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_B_chunks_ = kg_extent(&args->size_B_chunks_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float mse_reduced_sum_thread_ = 0.0f;
 	float cos_reduced_sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_B_chunks_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_B_chunks_; from_ += slab_) {
 		float mse_reduced_sum_run_ = 0.0f;
 		float cos_reduced_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int b_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index b_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (b_chunks_ < size_B_chunks_) {
 					mse_reduced_sum_run_ += mse_reduced_sum_chunk_[b_chunks_];
 					cos_reduced_sum_run_ += cos_reduced_sum_chunk_[b_chunks_];
@@ -446,14 +457,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	}
 	mse_reduced_sum_thread_ = kg_simd_sum(mse_reduced_sum_thread_);
 	cos_reduced_sum_thread_ = kg_simd_sum(cos_reduced_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		mse_reduced_sum_parts_[simd_] = mse_reduced_sum_thread_;
 		cos_reduced_sum_parts_[simd_] = cos_reduced_sum_thread_;
 	}
 	__syncthreads();
 	float mse_reduced_sum_ = 0.0f;
 	float cos_reduced_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		mse_reduced_sum_ += mse_reduced_sum_parts_[lane_];
 		cos_reduced_sum_ += cos_reduced_sum_parts_[lane_];
@@ -461,7 +472,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	mse_reduced_sum_ = kg_simd_sum(mse_reduced_sum_);
 	cos_reduced_sum_ = kg_simd_sum(cos_reduced_sum_);
 	if (thread_ == 0) {
-		const float t_ = float(max(size_B_, 1));
+		const float t_ = float(max(size_B_, kg_index(1)));
 		const float mse_reduced_ = mse_reduced_sum_ / t_;
 		const float cos_reduced_ = cos_reduced_sum_ / t_;
 		mse_[0] = mse_reduced_;
@@ -483,25 +494,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	float *__restrict__ cos_ = (float *)kg_result(buf + 3);
 	__shared__ float mse_reduced_sum_parts_[8];
 	__shared__ float cos_reduced_sum_parts_[8];
-	const int size_B_chunks_ = kg_extent(&args->size_B_chunks_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_B_chunks_ = kg_extent(&args->size_B_chunks_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
 	float mse_reduced_sum_chunk_run_[4];
 	float cos_reduced_sum_chunk_run_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float mse_reduced_sum_thread_ = 0.0f;
 	float cos_reduced_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int b_chunks_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index b_chunks_ = (i_ * threads_ + thread_) * 4;
 		if (b_chunks_ < size_B_chunks_) {
 			kg_load_f32x4(mse_reduced_sum_chunk_run_, mse_reduced_sum_chunk_ + b_chunks_);
 			kg_load_f32x4(cos_reduced_sum_chunk_run_, cos_reduced_sum_chunk_ + b_chunks_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float mse_reduced_sum_chunk_2_ = mse_reduced_sum_chunk_run_[v_];
 				const float cos_reduced_sum_chunk_2_ = cos_reduced_sum_chunk_run_[v_];
 				mse_reduced_sum_thread_ += mse_reduced_sum_chunk_2_;
@@ -509,17 +520,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_B_chunks_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_B_chunks_; from_ += slab_) {
 		float mse_reduced_sum_run_ = 0.0f;
 		float cos_reduced_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int b_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index b_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (b_chunks_ < size_B_chunks_) {
 				kg_load_f32x4(mse_reduced_sum_chunk_run_, mse_reduced_sum_chunk_ + b_chunks_);
 				kg_load_f32x4(cos_reduced_sum_chunk_run_, cos_reduced_sum_chunk_ + b_chunks_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float mse_reduced_sum_chunk_2_ = mse_reduced_sum_chunk_run_[v_];
 					const float cos_reduced_sum_chunk_2_ = cos_reduced_sum_chunk_run_[v_];
 					mse_reduced_sum_run_ += mse_reduced_sum_chunk_2_;
@@ -532,14 +543,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	}
 	mse_reduced_sum_thread_ = kg_simd_sum(mse_reduced_sum_thread_);
 	cos_reduced_sum_thread_ = kg_simd_sum(cos_reduced_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		mse_reduced_sum_parts_[simd_] = mse_reduced_sum_thread_;
 		cos_reduced_sum_parts_[simd_] = cos_reduced_sum_thread_;
 	}
 	__syncthreads();
 	float mse_reduced_sum_ = 0.0f;
 	float cos_reduced_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		mse_reduced_sum_ += mse_reduced_sum_parts_[lane_];
 		cos_reduced_sum_ += cos_reduced_sum_parts_[lane_];
@@ -547,7 +558,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	mse_reduced_sum_ = kg_simd_sum(mse_reduced_sum_);
 	cos_reduced_sum_ = kg_simd_sum(cos_reduced_sum_);
 	if (thread_ == 0) {
-		const float t_ = float(max(size_B_, 1));
+		const float t_ = float(max(size_B_, kg_index(1)));
 		const float mse_reduced_ = mse_reduced_sum_ / t_;
 		const float cos_reduced_ = cos_reduced_sum_ / t_;
 		mse_[0] = mse_reduced_;
@@ -572,28 +583,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int b_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index b_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = b_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = b_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_f16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
@@ -614,7 +625,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
 	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -625,7 +636,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_2_ += st_parts_[lane_];
 		ss_2_ += ss_parts_[lane_];
@@ -661,28 +672,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_run_[8];
 	float teacher_run_[8];
-	const int b_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index b_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = b_ * size_D_;
+	const kg_index at_ = b_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(student_run_, student_ + at_ + d_);
 			kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
 				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
@@ -693,19 +704,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
@@ -725,7 +736,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
 	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -736,7 +747,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_2_ += st_parts_[lane_];
 		ss_2_ += ss_parts_[lane_];
@@ -772,28 +783,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int b_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index b_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = b_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = b_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
@@ -814,7 +825,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
 	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -825,7 +836,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_2_ += st_parts_[lane_];
 		ss_2_ += ss_parts_[lane_];
@@ -861,28 +872,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_run_[8];
 	float teacher_run_[8];
-	const int b_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index b_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
-	const int at_ = b_ * size_D_;
+	const kg_index at_ = b_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(student_run_, student_ + at_ + d_);
 			kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
 				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
@@ -893,19 +904,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
@@ -925,7 +936,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 	ss_thread_ = kg_simd_sum(ss_thread_);
 	tt_thread_ = kg_simd_sum(tt_thread_);
 	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		st_parts_[simd_] = st_thread_;
 		ss_parts_[simd_] = ss_thread_;
 		tt_parts_[simd_] = tt_thread_;
@@ -936,7 +947,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		st_2_ += st_parts_[lane_];
 		ss_2_ += ss_parts_[lane_];

@@ -16,6 +16,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x28ab3394ba43a938ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -51,13 +58,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -235,23 +246,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float kl_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	const float t_ = args->temperature_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = student_[at_ + d_] / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
@@ -263,14 +274,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -281,14 +292,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = student_[at_ + d_] / t_;
 					const float t_3_ = t_2_ - s_base_;
@@ -304,14 +315,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 	}
 	s_total_thread_ = kg_simd_sum(s_total_thread_);
 	t_total_thread_ = kg_simd_sum(t_total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -321,13 +332,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_4_ = teacher_[at_ + d_] / t_;
 					const float t_5_ = t_4_ - t_base_;
@@ -343,12 +354,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 		kl_thread_ += kl_run_;
 	}
 	kl_thread_ = kg_simd_sum(kl_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		kl_parts_[simd_] = kl_thread_;
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	const int lane_3_ = int(threadIdx.x & 31u);
+	const kg_index lane_3_ = kg_index(threadIdx.x & 31u);
 	if (lane_3_ < threads_ / 32) {
 		kl_ += kl_parts_[lane_3_];
 	}
@@ -375,21 +386,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float kl_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[4];
 	float teacher_run_[4];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(student_row_ + i_ * 4, student_ + at_ + d_);
 			kg_load_f32x4(teacher_row_ + i_ * 4, teacher_ + at_ + d_);
@@ -399,11 +410,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 	float t_top_thread_ = -INFINITY;
 	const float t_ = args->temperature_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -413,15 +424,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -434,14 +445,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -453,11 +464,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -469,17 +480,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -496,14 +507,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 	}
 	s_total_thread_ = kg_simd_sum(s_total_thread_);
 	t_total_thread_ = kg_simd_sum(t_total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -514,11 +525,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
 				const float t_4_ = teacher_2_ / t_;
@@ -532,16 +543,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_4_ = teacher_2_ / t_;
@@ -558,12 +569,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 		kl_thread_ += kl_run_;
 	}
 	kl_thread_ = kg_simd_sum(kl_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		kl_parts_[simd_] = kl_thread_;
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	const int lane_3_ = int(threadIdx.x & 31u);
+	const kg_index lane_3_ = kg_index(threadIdx.x & 31u);
 	if (lane_3_ < threads_ / 32) {
 		kl_ += kl_parts_[lane_3_];
 	}
@@ -590,23 +601,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float kl_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	const float t_ = args->temperature_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_f16(student_[at_ + d_]) / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
@@ -618,14 +629,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -636,14 +647,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_f16(student_[at_ + d_]) / t_;
 					const float t_3_ = t_2_ - s_base_;
@@ -659,14 +670,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 	}
 	s_total_thread_ = kg_simd_sum(s_total_thread_);
 	t_total_thread_ = kg_simd_sum(t_total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -676,13 +687,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_4_ = kg_from_f16(teacher_[at_ + d_]) / t_;
 					const float t_5_ = t_4_ - t_base_;
@@ -698,12 +709,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 		kl_thread_ += kl_run_;
 	}
 	kl_thread_ = kg_simd_sum(kl_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		kl_parts_[simd_] = kl_thread_;
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	const int lane_3_ = int(threadIdx.x & 31u);
+	const kg_index lane_3_ = kg_index(threadIdx.x & 31u);
 	if (lane_3_ < threads_ / 32) {
 		kl_ += kl_parts_[lane_3_];
 	}
@@ -730,21 +741,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float kl_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[8];
 	float teacher_run_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(student_row_ + i_ * 8, student_ + at_ + d_);
 			kg_load_f16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
@@ -754,11 +765,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 	float t_top_thread_ = -INFINITY;
 	const float t_ = args->temperature_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -768,15 +779,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -789,14 +800,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -808,11 +819,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -824,17 +835,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -851,14 +862,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 	}
 	s_total_thread_ = kg_simd_sum(s_total_thread_);
 	t_total_thread_ = kg_simd_sum(t_total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -869,11 +880,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_4_ = teacher_2_ / t_;
@@ -887,16 +898,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_4_ = teacher_2_ / t_;
@@ -913,12 +924,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 		kl_thread_ += kl_run_;
 	}
 	kl_thread_ = kg_simd_sum(kl_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		kl_parts_[simd_] = kl_thread_;
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	const int lane_3_ = int(threadIdx.x & 31u);
+	const kg_index lane_3_ = kg_index(threadIdx.x & 31u);
 	if (lane_3_ < threads_ / 32) {
 		kl_ += kl_parts_[lane_3_];
 	}
@@ -945,23 +956,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float kl_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	const float t_ = args->temperature_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
@@ -973,14 +984,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -991,14 +1002,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
 					const float t_3_ = t_2_ - s_base_;
@@ -1014,14 +1025,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 	}
 	s_total_thread_ = kg_simd_sum(s_total_thread_);
 	t_total_thread_ = kg_simd_sum(t_total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -1031,13 +1042,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
 					const float t_5_ = t_4_ - t_base_;
@@ -1053,12 +1064,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 		kl_thread_ += kl_run_;
 	}
 	kl_thread_ = kg_simd_sum(kl_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		kl_parts_[simd_] = kl_thread_;
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	const int lane_3_ = int(threadIdx.x & 31u);
+	const kg_index lane_3_ = kg_index(threadIdx.x & 31u);
 	if (lane_3_ < threads_ / 32) {
 		kl_ += kl_parts_[lane_3_];
 	}
@@ -1085,21 +1096,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float kl_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[8];
 	float teacher_run_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(student_row_ + i_ * 8, student_ + at_ + d_);
 			kg_load_bf16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
@@ -1109,11 +1120,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 	float t_top_thread_ = -INFINITY;
 	const float t_ = args->temperature_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -1123,15 +1134,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -1144,14 +1155,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -1163,11 +1174,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -1179,17 +1190,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -1206,14 +1217,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 	}
 	s_total_thread_ = kg_simd_sum(s_total_thread_);
 	t_total_thread_ = kg_simd_sum(t_total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -1224,11 +1235,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_4_ = teacher_2_ / t_;
@@ -1242,16 +1253,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_4_ = teacher_2_ / t_;
@@ -1268,12 +1279,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 		kl_thread_ += kl_run_;
 	}
 	kl_thread_ = kg_simd_sum(kl_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		kl_parts_[simd_] = kl_thread_;
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	const int lane_3_ = int(threadIdx.x & 31u);
+	const kg_index lane_3_ = kg_index(threadIdx.x & 31u);
 	if (lane_3_ < threads_ / 32) {
 		kl_ += kl_parts_[lane_3_];
 	}
@@ -1301,24 +1312,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float d_s_total_part_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	const float t_ = args->temperature_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = student_[at_ + d_] / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
@@ -1330,14 +1341,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -1348,14 +1359,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = student_[at_ + d_] / t_;
 					const float student_exp_ = expf(t_2_ - s_base_);
@@ -1371,14 +1382,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	}
 	s_total_thread_ = kg_simd_sum(s_total_thread_);
 	t_total_thread_ = kg_simd_sum(t_total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -1388,13 +1399,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_2_ * (t_ * t_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_3_ = teacher_[at_ + d_] / t_;
 					const float t_4_ = t_3_ - t_base_;
@@ -1408,24 +1419,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
 	d_s_total_part_thread_ = kg_simd_sum(d_s_total_part_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	const int lane_3_ = int(threadIdx.x & 31u);
+	const kg_index lane_3_ = kg_index(threadIdx.x & 31u);
 	if (lane_3_ < threads_ / 32) {
 		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
 	d_s_total_part_ = kg_simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_4_ = teacher_[at_ + d_] / t_;
 					const float t_5_ = t_4_ - t_base_;
@@ -1459,7 +1470,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float d_s_total_part_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
@@ -1468,16 +1479,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	float kept_2_[16];
 	float kept_[16];
 	float d_student_out_[4];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(student_row_ + i_ * 4, student_ + at_ + d_);
 			kg_load_f32x4(teacher_row_ + i_ * 4, teacher_ + at_ + d_);
@@ -1487,11 +1498,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	float t_top_thread_ = -INFINITY;
 	const float t_ = args->temperature_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -1501,15 +1512,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -1522,14 +1533,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -1541,11 +1552,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -1558,17 +1569,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -1585,14 +1596,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	}
 	s_total_thread_ = kg_simd_sum(s_total_thread_);
 	t_total_thread_ = kg_simd_sum(t_total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -1603,11 +1614,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
 				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
@@ -1619,15 +1630,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_3_ = teacher_2_ / t_;
 					const float t_4_ = t_3_ - t_base_;
@@ -1641,12 +1652,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
 	d_s_total_part_thread_ = kg_simd_sum(d_s_total_part_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	const int lane_3_ = int(threadIdx.x & 31u);
+	const kg_index lane_3_ = kg_index(threadIdx.x & 31u);
 	if (lane_3_ < threads_ / 32) {
 		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
@@ -1654,11 +1665,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float p_ = kept_[i_ * 4 + v_];
 				const float student_exp_ = kept_2_[i_ * 4 + v_];
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
@@ -1667,15 +1678,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 			kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(student_run_, student_ + at_ + d_);
 				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_4_ = teacher_2_ / t_;
@@ -1711,24 +1722,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float d_s_total_part_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	const float t_ = args->temperature_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_f16(student_[at_ + d_]) / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
@@ -1740,14 +1751,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -1758,14 +1769,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_f16(student_[at_ + d_]) / t_;
 					const float student_exp_ = expf(t_2_ - s_base_);
@@ -1781,14 +1792,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	}
 	s_total_thread_ = kg_simd_sum(s_total_thread_);
 	t_total_thread_ = kg_simd_sum(t_total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -1798,13 +1809,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_2_ * (t_ * t_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_3_ = kg_from_f16(teacher_[at_ + d_]) / t_;
 					const float t_4_ = t_3_ - t_base_;
@@ -1818,24 +1829,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
 	d_s_total_part_thread_ = kg_simd_sum(d_s_total_part_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	const int lane_3_ = int(threadIdx.x & 31u);
+	const kg_index lane_3_ = kg_index(threadIdx.x & 31u);
 	if (lane_3_ < threads_ / 32) {
 		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
 	d_s_total_part_ = kg_simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -kg_rough_div(d_s_total_part_, s_total_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_4_ = kg_from_f16(teacher_[at_ + d_]) / t_;
 					const float t_5_ = t_4_ - t_base_;
@@ -1869,7 +1880,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float d_s_total_part_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
@@ -1878,16 +1889,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	float kept_2_[16];
 	float kept_[16];
 	float d_student_out_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(student_row_ + i_ * 8, student_ + at_ + d_);
 			kg_load_f16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
@@ -1897,11 +1908,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	float t_top_thread_ = -INFINITY;
 	const float t_ = args->temperature_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -1911,15 +1922,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -1932,14 +1943,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -1951,11 +1962,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -1968,17 +1979,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -1995,14 +2006,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	}
 	s_total_thread_ = kg_simd_sum(s_total_thread_);
 	t_total_thread_ = kg_simd_sum(t_total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -2013,11 +2024,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
@@ -2029,15 +2040,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_3_ = teacher_2_ / t_;
 					const float t_4_ = t_3_ - t_base_;
@@ -2051,12 +2062,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
 	d_s_total_part_thread_ = kg_simd_sum(d_s_total_part_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	const int lane_3_ = int(threadIdx.x & 31u);
+	const kg_index lane_3_ = kg_index(threadIdx.x & 31u);
 	if (lane_3_ < threads_ / 32) {
 		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
@@ -2064,11 +2075,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -kg_rough_div(d_s_total_part_, s_total_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float p_ = kept_[i_ * 8 + v_];
 				const float student_exp_ = kept_2_[i_ * 8 + v_];
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
@@ -2077,15 +2088,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
 				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_4_ = teacher_2_ / t_;
@@ -2121,24 +2132,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float d_s_total_part_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	const float t_ = args->temperature_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
@@ -2150,14 +2161,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -2168,14 +2179,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
 					const float student_exp_ = expf(t_2_ - s_base_);
@@ -2191,14 +2202,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	}
 	s_total_thread_ = kg_simd_sum(s_total_thread_);
 	t_total_thread_ = kg_simd_sum(t_total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -2208,13 +2219,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_2_ * (t_ * t_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
 					const float t_4_ = t_3_ - t_base_;
@@ -2228,24 +2239,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
 	d_s_total_part_thread_ = kg_simd_sum(d_s_total_part_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	const int lane_3_ = int(threadIdx.x & 31u);
+	const kg_index lane_3_ = kg_index(threadIdx.x & 31u);
 	if (lane_3_ < threads_ / 32) {
 		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
 	d_s_total_part_ = kg_simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -kg_rough_div(d_s_total_part_, s_total_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
 					const float t_5_ = t_4_ - t_base_;
@@ -2279,7 +2290,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float d_s_total_part_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
@@ -2288,16 +2299,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	float kept_2_[16];
 	float kept_[16];
 	float d_student_out_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(student_row_ + i_ * 8, student_ + at_ + d_);
 			kg_load_bf16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
@@ -2307,11 +2318,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	float t_top_thread_ = -INFINITY;
 	const float t_ = args->temperature_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -2321,15 +2332,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -2342,14 +2353,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_top_parts_[simd_] = s_top_thread_;
 		t_top_parts_[simd_] = t_top_thread_;
 	}
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
@@ -2361,11 +2372,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = student_2_ / t_;
@@ -2378,17 +2389,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = student_2_ / t_;
@@ -2405,14 +2416,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	}
 	s_total_thread_ = kg_simd_sum(s_total_thread_);
 	t_total_thread_ = kg_simd_sum(t_total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		s_total_parts_[simd_] = s_total_thread_;
 		t_total_parts_[simd_] = t_total_thread_;
 	}
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		s_total_ += s_total_parts_[lane_2_];
 		t_total_ += t_total_parts_[lane_2_];
@@ -2423,11 +2434,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
@@ -2439,15 +2450,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_3_ = teacher_2_ / t_;
 					const float t_4_ = t_3_ - t_base_;
@@ -2461,12 +2472,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
 	d_s_total_part_thread_ = kg_simd_sum(d_s_total_part_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	const int lane_3_ = int(threadIdx.x & 31u);
+	const kg_index lane_3_ = kg_index(threadIdx.x & 31u);
 	if (lane_3_ < threads_ / 32) {
 		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
@@ -2474,11 +2485,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -kg_rough_div(d_s_total_part_, s_total_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float p_ = kept_[i_ * 8 + v_];
 				const float student_exp_ = kept_2_[i_ * 8 + v_];
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
@@ -2487,15 +2498,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);
 				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_4_ = teacher_2_ / t_;

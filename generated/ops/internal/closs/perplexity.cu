@@ -13,6 +13,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x6404fddc07c02866ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -48,13 +55,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -198,29 +209,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1(
 	float *__restrict__ top_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index at_ = r_ * size_V_;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_2_ = logits_[at_ + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
@@ -236,10 +247,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = logits_[at_ + v_2_];
 						total_run_ += expf(logits_2_ - base_2_);
@@ -251,12 +262,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -267,12 +278,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1(
 		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
@@ -298,38 +309,38 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1_w
 	float *__restrict__ top_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float logits_slab_[16];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index at_ = r_ * size_V_;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				kg_load_f32x4(logits_slab_ + i_ * 4, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 					const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
@@ -344,11 +355,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1_w
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
 						total_run_ += expf(logits_2_ - base_2_);
 					}
@@ -359,12 +370,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1_w
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -375,12 +386,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1_w
 		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
@@ -409,27 +420,27 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f32_2(
 	float *__restrict__ sum_chunk_ = (float *)kg_result(buf + 5);
 	__shared__ int rows_chunk_parts_[4];
 	__shared__ float sum_chunk_parts_[4];
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_R_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index r_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	int rows_chunk_thread_ = 0;
 	float sum_chunk_thread_ = 0.0f;
-	const int at_ = args->ignore_index_;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	const kg_index at_ = kg_index(args->ignore_index_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float sum_chunk_run_ = 0.0f;
-		for (int r_ = block_ + thread_; r_ < end_; r_ += 128) {
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index r_ = block_ + thread_; r_ < end_; r_ += 128) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
-			rows_chunk_thread_ += counted_ ? 1 : 0;
+			rows_chunk_thread_ += int(counted_ ? 1 : 0);
 			if (counted_) {
 				const float logtotal_ = logf(total_[r_]);
 				const float top_2_ = top_[r_];
@@ -442,14 +453,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f32_2(
 	}
 	rows_chunk_thread_ = kg_simd_sum(rows_chunk_thread_);
 	sum_chunk_thread_ = kg_simd_sum(sum_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rows_chunk_parts_[simd_] = rows_chunk_thread_;
 		sum_chunk_parts_[simd_] = sum_chunk_thread_;
 	}
 	__syncthreads();
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		rows_chunk_2_ += rows_chunk_parts_[lane_];
 		sum_chunk_2_ += sum_chunk_parts_[lane_];
@@ -457,7 +468,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f32_2(
 	rows_chunk_2_ = kg_simd_sum(rows_chunk_2_);
 	sum_chunk_2_ = kg_simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
-		rows_chunk_[r_chunks_] = rows_chunk_2_;
+		rows_chunk_[r_chunks_] = kg_index(rows_chunk_2_);
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
 	}
 }
@@ -475,23 +486,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3(
 	int *__restrict__ count_ = (int *)kg_result(buf + 3);
 	__shared__ int rows_parts_[8];
 	__shared__ float sum_parts_[8];
-	const int size_R_chunks_ = kg_extent(&args->size_R_chunks_);
+	const kg_index size_R_chunks_ = kg_extent(&args->size_R_chunks_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	int rows_thread_ = 0;
 	float sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
 		float sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int r_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (r_chunks_ < size_R_chunks_) {
-					rows_thread_ += rows_chunk_[r_chunks_];
+					rows_thread_ += int(kg_index(rows_chunk_[r_chunks_]));
 					sum_run_ += sum_chunk_[r_chunks_];
 				}
 			}
@@ -500,14 +511,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3(
 	}
 	rows_thread_ = kg_simd_sum(rows_thread_);
 	sum_thread_ = kg_simd_sum(sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rows_parts_[simd_] = rows_thread_;
 		sum_parts_[simd_] = sum_thread_;
 	}
 	__syncthreads();
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		rows_ += rows_parts_[lane_];
 		sum_ += sum_parts_[lane_];
@@ -515,8 +526,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3(
 	rows_ = kg_simd_sum(rows_);
 	sum_ = kg_simd_sum(sum_);
 	if (thread_ == 0) {
-		const int rows_2_ = rows_;
-		perplexity_[0] = expf(sum_ / float(max(rows_2_, 1)));
+		const kg_index rows_2_ = kg_index(rows_);
+		perplexity_[0] = expf(sum_ / float(max(rows_2_, kg_index(1))));
 		count_[0] = rows_2_;
 	}
 }
@@ -534,41 +545,41 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3_w
 	int *__restrict__ count_ = (int *)kg_result(buf + 3);
 	__shared__ int rows_parts_[8];
 	__shared__ float sum_parts_[8];
-	const int size_R_chunks_ = kg_extent(&args->size_R_chunks_);
+	const kg_index size_R_chunks_ = kg_extent(&args->size_R_chunks_);
 	kg_await();
 	float sum_chunk_run_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	int rows_thread_ = 0;
 	float sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int r_chunks_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index r_chunks_ = (i_ * threads_ + thread_) * 4;
 		if (r_chunks_ < size_R_chunks_) {
 			kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int r_chunks_2_ = r_chunks_ + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index r_chunks_2_ = r_chunks_ + v_;
 				const float sum_chunk_2_ = sum_chunk_run_[v_];
-				rows_thread_ += rows_chunk_[r_chunks_2_];
+				rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
 				sum_thread_ += sum_chunk_2_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
 		float sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (r_chunks_ < size_R_chunks_) {
 				kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int r_chunks_2_ = r_chunks_ + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index r_chunks_2_ = r_chunks_ + v_;
 					const float sum_chunk_2_ = sum_chunk_run_[v_];
-					rows_thread_ += rows_chunk_[r_chunks_2_];
+					rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
 					sum_run_ += sum_chunk_2_;
 				}
 			}
@@ -577,14 +588,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3_w
 	}
 	rows_thread_ = kg_simd_sum(rows_thread_);
 	sum_thread_ = kg_simd_sum(sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rows_parts_[simd_] = rows_thread_;
 		sum_parts_[simd_] = sum_thread_;
 	}
 	__syncthreads();
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		rows_ += rows_parts_[lane_];
 		sum_ += sum_parts_[lane_];
@@ -592,8 +603,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3_w
 	rows_ = kg_simd_sum(rows_);
 	sum_ = kg_simd_sum(sum_);
 	if (thread_ == 0) {
-		const int rows_2_ = rows_;
-		perplexity_[0] = expf(sum_ / float(max(rows_2_, 1)));
+		const kg_index rows_2_ = kg_index(rows_);
+		perplexity_[0] = expf(sum_ / float(max(rows_2_, kg_index(1))));
 		count_[0] = rows_2_;
 	}
 }
@@ -613,29 +624,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 	float *__restrict__ top_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index at_ = r_ * size_V_;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
 					top_thread_ = kg_max(top_thread_, logits_2_);
@@ -651,10 +662,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
 						total_run_ += kg_rough_exp(logits_2_ - base_2_);
@@ -666,12 +677,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -682,12 +693,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
@@ -713,38 +724,38 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_w
 	float *__restrict__ top_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float logits_slab_[16];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index at_ = r_ * size_V_;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_f16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
@@ -759,11 +770,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_w
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 						total_run_ += kg_rough_exp(logits_2_ - base_2_);
 					}
@@ -774,12 +785,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_w
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -790,12 +801,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_w
 		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
@@ -824,27 +835,27 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f16_2(
 	float *__restrict__ sum_chunk_ = (float *)kg_result(buf + 5);
 	__shared__ int rows_chunk_parts_[4];
 	__shared__ float sum_chunk_parts_[4];
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_R_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index r_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	int rows_chunk_thread_ = 0;
 	float sum_chunk_thread_ = 0.0f;
-	const int at_ = args->ignore_index_;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	const kg_index at_ = kg_index(args->ignore_index_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float sum_chunk_run_ = 0.0f;
-		for (int r_ = block_ + thread_; r_ < end_; r_ += 128) {
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index r_ = block_ + thread_; r_ < end_; r_ += 128) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
-			rows_chunk_thread_ += counted_ ? 1 : 0;
+			rows_chunk_thread_ += int(counted_ ? 1 : 0);
 			if (counted_) {
 				const float logtotal_ = logf(total_[r_]);
 				const float top_2_ = top_[r_];
@@ -857,14 +868,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f16_2(
 	}
 	rows_chunk_thread_ = kg_simd_sum(rows_chunk_thread_);
 	sum_chunk_thread_ = kg_simd_sum(sum_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rows_chunk_parts_[simd_] = rows_chunk_thread_;
 		sum_chunk_parts_[simd_] = sum_chunk_thread_;
 	}
 	__syncthreads();
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		rows_chunk_2_ += rows_chunk_parts_[lane_];
 		sum_chunk_2_ += sum_chunk_parts_[lane_];
@@ -872,7 +883,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f16_2(
 	rows_chunk_2_ = kg_simd_sum(rows_chunk_2_);
 	sum_chunk_2_ = kg_simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
-		rows_chunk_[r_chunks_] = rows_chunk_2_;
+		rows_chunk_[r_chunks_] = kg_index(rows_chunk_2_);
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
 	}
 }
@@ -892,29 +903,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 	float *__restrict__ top_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index at_ = r_ * size_V_;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
 					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
 					top_thread_ = kg_max(top_thread_, logits_2_);
@@ -930,10 +941,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (v_2_ < size_V_) {
 						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
 						total_run_ += kg_rough_exp(logits_2_ - base_2_);
@@ -945,12 +956,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -961,12 +972,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
@@ -992,38 +1003,38 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_
 	float *__restrict__ top_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float logits_slab_[16];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
-	const int at_ = r_ * size_V_;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+	const kg_index at_ = r_ * size_V_;
+	const kg_index target_value_ = kg_index(target_[r_]);
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	const bool counted_ = target_value_ != kg_index(args->ignore_index_);
+	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_bf16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
@@ -1038,11 +1049,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
-					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 						total_run_ += kg_rough_exp(logits_2_ - base_2_);
 					}
@@ -1053,12 +1064,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
@@ -1069,12 +1080,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_
 		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_2_ += total_parts_[lane_2_];
 	}
@@ -1103,27 +1114,27 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_bf16_2(
 	float *__restrict__ sum_chunk_ = (float *)kg_result(buf + 5);
 	__shared__ int rows_chunk_parts_[4];
 	__shared__ float sum_chunk_parts_[4];
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_V_ = kg_extent(&args->size_V_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	const int r_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_R_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index r_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	int rows_chunk_thread_ = 0;
 	float sum_chunk_thread_ = 0.0f;
-	const int at_ = args->ignore_index_;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	const kg_index at_ = kg_index(args->ignore_index_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float sum_chunk_run_ = 0.0f;
-		for (int r_ = block_ + thread_; r_ < end_; r_ += 128) {
-			const int target_value_ = target_[r_];
-			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		for (kg_index r_ = block_ + thread_; r_ < end_; r_ += 128) {
+			const kg_index target_value_ = kg_index(target_[r_]);
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
-			rows_chunk_thread_ += counted_ ? 1 : 0;
+			rows_chunk_thread_ += int(counted_ ? 1 : 0);
 			if (counted_) {
 				const float logtotal_ = logf(total_[r_]);
 				const float top_2_ = top_[r_];
@@ -1136,14 +1147,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_bf16_2(
 	}
 	rows_chunk_thread_ = kg_simd_sum(rows_chunk_thread_);
 	sum_chunk_thread_ = kg_simd_sum(sum_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rows_chunk_parts_[simd_] = rows_chunk_thread_;
 		sum_chunk_parts_[simd_] = sum_chunk_thread_;
 	}
 	__syncthreads();
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		rows_chunk_2_ += rows_chunk_parts_[lane_];
 		sum_chunk_2_ += sum_chunk_parts_[lane_];
@@ -1151,7 +1162,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_bf16_2(
 	rows_chunk_2_ = kg_simd_sum(rows_chunk_2_);
 	sum_chunk_2_ = kg_simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
-		rows_chunk_[r_chunks_] = rows_chunk_2_;
+		rows_chunk_[r_chunks_] = kg_index(rows_chunk_2_);
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
 	}
 }

@@ -12,6 +12,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0xfcb5fec30f28f2a9ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -47,13 +54,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -282,12 +293,12 @@ struct kg_block_bf16 {
 
 // A lane's part of a block of 16 by 16 sums: two fragments C of mma.m16n8k16 beside
 // each other. Its first element has row lane/4 and column lane%4*2.
-struct kg_sums {
+struct kg_block_f32 {
 	float v[8];
 };
 
 // Sets the sums to zero.
-__device__ __forceinline__ void kg_clear(kg_sums &sums) {
+__device__ __forceinline__ void kg_clear(kg_block_f32 &sums) {
 	#pragma unroll
 	for (int i = 0; i < 8; ++i) {
 		sums.v[i] = 0.0f;
@@ -295,7 +306,7 @@ __device__ __forceinline__ void kg_clear(kg_sums &sums) {
 }
 
 // A lane's element i.
-__device__ __forceinline__ float kg_cell(const kg_sums &sums, int i) { return sums.v[i]; }
+__device__ __forceinline__ float kg_cell(const kg_block_f32 &sums, int i) { return sums.v[i]; }
 
 // The address of an array of shared memory as instructions take it.
 __device__ __forceinline__ unsigned kg_shared_address(const void *array) {
@@ -361,7 +372,7 @@ __device__ __forceinline__ void kg_mma(float *c, const kg_block_bf16 &a, unsigne
 }
 
 // Adds the product of two blocks.
-template <class T> __device__ __forceinline__ void kg_multiply(kg_sums &sums, const T &a, const T &b) {
+template <class T> __device__ __forceinline__ void kg_multiply(kg_block_f32 &sums, const T &a, const T &b) {
 	kg_mma(sums.v, a, b.r[0], b.r[1]);
 	kg_mma(sums.v + 4, a, b.r[2], b.r[3]);
 }
@@ -381,9 +392,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -391,33 +402,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = x_[at_ + k_pos_2_];
 					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_))));
 					a_next_[i_] = h_;
@@ -425,45 +436,45 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -471,7 +482,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
@@ -479,13 +490,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
@@ -510,9 +521,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -520,33 +531,33 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = x_[at_ + k_pos_2_];
 					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_))));
 					a_next_[i_] = h_;
@@ -554,44 +565,44 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -599,7 +610,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
@@ -607,13 +618,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
@@ -633,98 +644,99 @@ struct kg_dd4f7221_gelu_matmul_bias_n_f32_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n_f32_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_n_f32_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(blockIdx.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index k_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = x_[at_ + k_pos_2_];
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -732,21 +744,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
-	const int at_2_ = k_parts_ * size_R_;
+	const kg_index at_2_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -765,33 +777,34 @@ struct kg_dd4f7221_gelu_matmul_bias_n_f32_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_n_f32_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_n_f32_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ product_parts_ = (const float *)buf[0];
-	const float *__restrict__ bias_ = (const float *)buf[1];
-	float *__restrict__ y_ = (float *)buf[2];
+	const float *__restrict__ product_parts_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ y_ = (float *)kg_result(buf + 2);
 	__shared__ float product_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_N_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int r_ = at_ / size_N_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index r_ = at_ / size_N_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -801,7 +814,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_n
 	product_parts_2_[thread_] = product_lane_;
 	__syncthreads();
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -824,9 +837,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -834,33 +847,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_f16(x_[at_ + k_pos_2_]);
 					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
 					a_next_[i_] = h_;
@@ -868,45 +881,45 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_f16(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -914,7 +927,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
@@ -922,13 +935,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					y_[row_pos_ * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
@@ -953,9 +966,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -963,33 +976,33 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_f16(x_[at_ + k_pos_2_]);
 					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
 					a_next_[i_] = h_;
@@ -997,44 +1010,44 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_f16(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -1042,7 +1055,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
@@ -1050,13 +1063,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					y_[row_pos_ * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
@@ -1076,98 +1089,99 @@ struct kg_dd4f7221_gelu_matmul_bias_n_f16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n_f16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_n_f16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(blockIdx.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index k_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_f16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_f16(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -1175,21 +1189,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
-	const int at_2_ = k_parts_ * size_R_;
+	const kg_index at_2_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -1208,33 +1222,34 @@ struct kg_dd4f7221_gelu_matmul_bias_n_f16_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_n_f16_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_n_f16_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ product_parts_ = (const float *)buf[0];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	const float *__restrict__ product_parts_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float product_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_N_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int r_ = at_ / size_N_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index r_ = at_ / size_N_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -1244,7 +1259,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_n
 	product_parts_2_[thread_] = product_lane_;
 	__syncthreads();
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1267,9 +1282,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -1277,33 +1292,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
 					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
 					a_next_[i_] = h_;
@@ -1311,45 +1326,45 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -1357,7 +1372,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
@@ -1365,13 +1380,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
@@ -1396,9 +1411,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -1406,33 +1421,33 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
 					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
 					a_next_[i_] = h_;
@@ -1440,44 +1455,44 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -1485,7 +1500,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
@@ -1493,13 +1508,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
@@ -1519,98 +1534,99 @@ struct kg_dd4f7221_gelu_matmul_bias_n_bf16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n_bf16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_n_bf16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(blockIdx.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index k_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_N_;
+					const kg_index at_2_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -1618,21 +1634,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
-	const int at_2_ = k_parts_ * size_R_;
+	const kg_index at_2_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -1651,33 +1667,34 @@ struct kg_dd4f7221_gelu_matmul_bias_n_bf16_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_n_bf16_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_n_bf16_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ product_parts_ = (const float *)buf[0];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	const float *__restrict__ product_parts_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float product_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_N_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int r_ = at_ / size_N_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index r_ = at_ / size_N_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -1687,7 +1704,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_n
 	product_parts_2_[thread_] = product_lane_;
 	__syncthreads();
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1710,9 +1727,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -1720,35 +1737,35 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = x_[at_ + k_pos_2_];
 					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_))));
 					a_next_[i_] = h_;
@@ -1756,14 +1773,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_K_) {
 				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -1772,24 +1789,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -1797,24 +1814,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
@@ -1839,9 +1856,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -1849,35 +1866,35 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = x_[at_ + k_pos_2_];
 					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_))));
 					a_next_[i_] = h_;
@@ -1885,14 +1902,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_K_) {
 				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -1901,23 +1918,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -1925,24 +1942,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
@@ -1962,70 +1979,71 @@ struct kg_dd4f7221_gelu_matmul_bias_t_f32_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t_f32_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_t_f32_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(blockIdx.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index k_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = x_[at_ + k_pos_2_];
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= end_2_) {
 				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2034,23 +2052,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2058,24 +2076,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_3_ = k_parts_ * size_R_;
+	const kg_index at_3_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -2100,9 +2118,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -2110,35 +2128,35 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_f16(x_[at_ + k_pos_2_]);
 					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
 					a_next_[i_] = h_;
@@ -2146,14 +2164,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_K_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_f16(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2162,24 +2180,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2187,24 +2205,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					y_[row_pos_ * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
@@ -2229,9 +2247,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -2239,35 +2257,35 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_f16(x_[at_ + k_pos_2_]);
 					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
 					a_next_[i_] = h_;
@@ -2275,14 +2293,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_K_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_f16(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2291,23 +2309,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2315,24 +2333,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					y_[row_pos_ * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
@@ -2352,70 +2370,71 @@ struct kg_dd4f7221_gelu_matmul_bias_t_f16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t_f16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_t_f16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(blockIdx.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index k_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_f16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= end_2_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_f16(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2424,23 +2443,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2448,24 +2467,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_3_ = k_parts_ * size_R_;
+	const kg_index at_3_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -2490,9 +2509,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -2500,35 +2519,35 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
 					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
 					a_next_[i_] = h_;
@@ -2536,14 +2555,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_K_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2552,24 +2571,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2577,24 +2596,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
@@ -2619,9 +2638,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -2629,35 +2648,35 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < size_K_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
 					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
 					a_next_[i_] = h_;
@@ -2665,14 +2684,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_K_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2681,23 +2700,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2705,24 +2724,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
@@ -2742,70 +2761,71 @@ struct kg_dd4f7221_gelu_matmul_bias_t_bf16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t_bf16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_t_bf16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(blockIdx.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index k_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				if (k_pos_ + i_ < end_2_) {
-					const int k_pos_2_ = k_pos_ + i_;
+					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= end_2_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(w_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2814,23 +2834,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2838,24 +2858,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_3_ = k_parts_ * size_R_;
+	const kg_index at_3_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -2880,9 +2900,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -2890,52 +2910,52 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_N_) {
 				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_N_) {
 				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2944,24 +2964,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2969,23 +2989,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_h_ = sum_[i_ * 8 + j_];
 					const float x_2_ = x_[row_pos_ * size_K_ + column_pos_];
@@ -3012,9 +3032,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -3022,52 +3042,52 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_N_) {
 				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_N_) {
 				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -3076,23 +3096,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3100,23 +3120,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_h_ = sum_[i_ * 4 + j_];
 					const float x_2_ = x_[row_pos_ * size_K_ + column_pos_];
@@ -3138,72 +3158,73 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	float *__restrict__ d_h_parts_ = (float *)buf[2];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int n_parts_ = int(blockIdx.z);
-	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index n_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= end_2_) {
 				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= end_2_) {
 				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -3212,23 +3233,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3236,24 +3257,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_3_ = n_parts_ * size_R_;
+	const kg_index at_3_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_h_ = sum_[i_ * 4 + j_];
 					d_h_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_h_;
@@ -3272,33 +3293,34 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_h_parts_ = (const float *)buf[0];
-	const float *__restrict__ x_ = (const float *)buf[1];
-	float *__restrict__ d_x_ = (float *)buf[2];
+	const float *__restrict__ d_h_parts_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
 	__shared__ float d_h_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_K_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int r_ = at_ / size_K_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index r_ = at_ / size_K_;
 	float d_h_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_h_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_h_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_h_run_2_ += d_h_parts_[(n_parts_ * size_R_ + r_) * size_K_ + k_];
 			}
 			d_h_run_ += d_h_run_2_;
@@ -3308,7 +3330,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	d_h_parts_2_[thread_] = d_h_lane_;
 	__syncthreads();
 	float d_h_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_h_ += d_h_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -3332,9 +3354,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	float *__restrict__ d_w_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -3342,33 +3364,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = x_[at_ + a_pos_2_];
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -3376,49 +3398,49 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_y_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3431,12 +3453,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_K_) {
 					const float d_w_reduced_ = sum_[i_ * 8 + j_];
 					d_w_[row_pos_ * size_N_ + column_pos_] = d_w_reduced_;
@@ -3460,9 +3482,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	float *__restrict__ d_w_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -3470,33 +3492,33 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = x_[at_ + a_pos_2_];
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -3504,48 +3526,48 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_y_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3558,12 +3580,12 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_K_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_[row_pos_ * size_N_ + column_pos_] = d_w_reduced_;
@@ -3583,53 +3605,54 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ d_y_ = (const float *)buf[1];
-	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_reduced_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_R_ = int(args->size_R_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(blockIdx.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index r_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = x_[at_ + a_pos_2_];
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -3637,48 +3660,48 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_y_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3690,14 +3713,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int at_ = r_parts_ * size_K_;
+	const kg_index at_ = r_parts_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_K_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
@@ -3716,32 +3739,33 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_w_reduced_parts_ = (const float *)buf[0];
-	float *__restrict__ d_w_ = (float *)buf[1];
+	const float *__restrict__ d_w_reduced_parts_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_w_ = (float *)kg_result(buf + 1);
 	__shared__ float d_w_reduced_parts_2_[512];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_K_ * size_N_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int k_ = at_ / size_N_;
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_K_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index k_ = at_ / size_N_;
 	float d_w_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_parts_);
 		float d_w_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_w_reduced_run_2_ = 0.0f;
-			for (int r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
+			for (kg_index r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
 				d_w_reduced_run_2_ += d_w_reduced_parts_[(r_parts_ * size_K_ + k_) * size_N_ + n_2_];
 			}
 			d_w_reduced_run_ += d_w_reduced_run_2_;
@@ -3751,7 +3775,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	d_w_reduced_parts_2_[thread_] = d_w_reduced_lane_;
 	__syncthreads();
 	float d_w_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_w_reduced_ += d_w_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -3769,23 +3793,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + d_y_[at_2_ + n_];
@@ -3809,44 +3833,44 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -3859,8 +3883,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
 		}
@@ -3878,26 +3902,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_ = (float *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -3907,7 +3931,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	__syncthreads();
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -3930,61 +3954,61 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -3993,19 +4017,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4016,19 +4040,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_f16(x_[row_pos_ * size_K_ + column_pos_]);
@@ -4057,61 +4081,61 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -4120,19 +4144,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4143,19 +4167,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_f16(x_[row_pos_ * size_K_ + column_pos_]);
@@ -4179,71 +4203,72 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_h_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int n_parts_ = int(blockIdx.z);
-	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -4252,19 +4277,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4275,20 +4300,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_3_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_3_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_h_;
@@ -4309,33 +4334,34 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_h_parts_ = (const float *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_h_parts_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float d_h_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_K_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int r_ = at_ / size_K_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index r_ = at_ / size_K_;
 	float d_h_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_h_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_h_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_h_run_2_ += d_h_parts_[(n_parts_ * size_R_ + r_) * size_K_ + k_];
 			}
 			d_h_run_ += d_h_run_2_;
@@ -4345,13 +4371,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	d_h_parts_2_[thread_] = d_h_lane_;
 	__syncthreads();
 	float d_h_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_h_ += d_h_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
 		const float x_2_ = kg_from_f16(x_[r_ * size_K_ + k_]);
-		const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-		d_x_[r_ * size_K_ + k_] = kg_to_f16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+		const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+		d_x_[r_ * size_K_ + k_] = kg_to_f16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 	}
 }
 
@@ -4369,9 +4395,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -4379,33 +4405,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_f16(x_[at_ + a_pos_2_]);
 					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -4413,49 +4439,49 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_f16(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -4468,12 +4494,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_K_) {
 					const float d_w_reduced_ = sum_[i_ * 8 + j_];
 					d_w_[row_pos_ * size_N_ + column_pos_] = kg_to_f16(d_w_reduced_);
@@ -4497,9 +4523,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -4507,33 +4533,33 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_f16(x_[at_ + a_pos_2_]);
 					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -4541,48 +4567,48 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_f16(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -4595,12 +4621,12 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_K_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_[row_pos_ * size_N_ + column_pos_] = kg_to_f16(d_w_reduced_);
@@ -4620,53 +4646,54 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_reduced_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_R_ = int(args->size_R_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(blockIdx.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index r_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_f16(x_[at_ + a_pos_2_]);
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -4674,48 +4701,48 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_f16(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -4727,14 +4754,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int at_ = r_parts_ * size_K_;
+	const kg_index at_ = r_parts_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_K_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
@@ -4753,32 +4780,33 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_w_reduced_parts_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_w_reduced_parts_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_w_reduced_parts_2_[512];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_K_ * size_N_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int k_ = at_ / size_N_;
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_K_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index k_ = at_ / size_N_;
 	float d_w_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_parts_);
 		float d_w_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_w_reduced_run_2_ = 0.0f;
-			for (int r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
+			for (kg_index r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
 				d_w_reduced_run_2_ += d_w_reduced_parts_[(r_parts_ * size_K_ + k_) * size_N_ + n_2_];
 			}
 			d_w_reduced_run_ += d_w_reduced_run_2_;
@@ -4788,7 +4816,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	d_w_reduced_parts_2_[thread_] = d_w_reduced_lane_;
 	__syncthreads();
 	float d_w_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_w_reduced_ += d_w_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -4806,23 +4834,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_f16(d_y_[at_2_ + n_]);
@@ -4846,44 +4874,44 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -4896,8 +4924,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
@@ -4915,26 +4943,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -4944,7 +4972,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	__syncthreads();
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -4967,61 +4995,61 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -5030,19 +5058,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5053,19 +5081,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
@@ -5094,61 +5122,61 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -5157,19 +5185,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5180,19 +5208,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
@@ -5216,71 +5244,72 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_h_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int n_parts_ = int(blockIdx.z);
-	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = a_pos_ * size_N_;
-	const int at_2_ = b_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = a_pos_ * size_N_;
+	const kg_index at_2_ = b_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -5289,19 +5318,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5312,20 +5341,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_3_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_3_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_h_;
@@ -5346,33 +5375,34 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_h_parts_ = (const float *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_h_parts_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float d_h_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_K_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int r_ = at_ / size_K_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index r_ = at_ / size_K_;
 	float d_h_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_h_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_h_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_h_run_2_ += d_h_parts_[(n_parts_ * size_R_ + r_) * size_K_ + k_];
 			}
 			d_h_run_ += d_h_run_2_;
@@ -5382,13 +5412,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	d_h_parts_2_[thread_] = d_h_lane_;
 	__syncthreads();
 	float d_h_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_h_ += d_h_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
 		const float x_2_ = kg_from_bf16(x_[r_ * size_K_ + k_]);
-		const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-		d_x_[r_ * size_K_ + k_] = kg_to_bf16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+		const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+		d_x_[r_ * size_K_ + k_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 	}
 }
 
@@ -5406,9 +5436,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -5416,33 +5446,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + a_pos_2_]);
 					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -5450,49 +5480,49 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -5505,12 +5535,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_K_) {
 					const float d_w_reduced_ = sum_[i_ * 8 + j_];
 					d_w_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(d_w_reduced_);
@@ -5534,9 +5564,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -5544,33 +5574,33 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + a_pos_2_]);
 					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -5578,48 +5608,48 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -5632,12 +5662,12 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_K_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(d_w_reduced_);
@@ -5657,53 +5687,54 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_reduced_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_R_ = int(args->size_R_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(blockIdx.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index r_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
-				const int at_ = k_pos_ * size_K_;
+				const kg_index at_ = k_pos_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int a_at_2_ = a_pos_ + i_;
-					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index a_at_2_ = a_pos_ + i_;
+					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + a_pos_2_]);
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -5711,48 +5742,48 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_N_;
+					const kg_index at_ = k_pos_2_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = kg_from_bf16(d_y_[at_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -5764,14 +5795,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int at_ = r_parts_ * size_K_;
+	const kg_index at_ = r_parts_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_K_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
@@ -5790,32 +5821,33 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_w_reduced_parts_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_w_reduced_parts_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_w_reduced_parts_2_[512];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_K_ * size_N_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int k_ = at_ / size_N_;
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_K_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index k_ = at_ / size_N_;
 	float d_w_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_parts_);
 		float d_w_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_w_reduced_run_2_ = 0.0f;
-			for (int r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
+			for (kg_index r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
 				d_w_reduced_run_2_ += d_w_reduced_parts_[(r_parts_ * size_K_ + k_) * size_N_ + n_2_];
 			}
 			d_w_reduced_run_ += d_w_reduced_run_2_;
@@ -5825,7 +5857,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	d_w_reduced_parts_2_[thread_] = d_w_reduced_lane_;
 	__syncthreads();
 	float d_w_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_w_reduced_ += d_w_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -5843,23 +5875,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_y_[at_2_ + n_]);
@@ -5883,44 +5915,44 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -5933,8 +5965,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
@@ -5952,26 +5984,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -5981,7 +6013,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	__syncthreads();
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -6004,9 +6036,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -6014,81 +6046,81 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_N_) {
 				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -6096,7 +6128,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
@@ -6104,12 +6136,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_h_ = sum_[i_ * 8 + j_];
 					const float x_2_ = x_[row_pos_ * size_K_ + column_pos_];
@@ -6136,9 +6168,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -6146,80 +6178,80 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_N_) {
 				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -6227,7 +6259,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
@@ -6235,12 +6267,12 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_h_ = sum_[i_ * 4 + j_];
 					const float x_2_ = x_[row_pos_ * size_K_ + column_pos_];
@@ -6262,100 +6294,101 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	float *__restrict__ d_h_parts_ = (float *)buf[2];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int n_parts_ = int(blockIdx.z);
-	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index n_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= end_2_) {
 				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -6363,21 +6396,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
-	const int at_2_ = n_parts_ * size_R_;
+	const kg_index at_2_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_h_ = sum_[i_ * 4 + j_];
 					d_h_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_h_;
@@ -6401,9 +6434,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	float *__restrict__ d_w_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -6411,52 +6444,52 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_y_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = x_[at_ + b_pos_2_];
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -6464,30 +6497,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -6500,12 +6533,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_N_) {
 					const float d_w_reduced_ = sum_[i_ * 8 + j_];
 					d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
@@ -6529,9 +6562,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	float *__restrict__ d_w_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -6539,52 +6572,52 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_y_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = x_[at_ + b_pos_2_];
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -6592,29 +6625,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -6627,12 +6660,12 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_N_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
@@ -6652,72 +6685,73 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ x_ = (const float *)buf[1];
-	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_reduced_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_R_ = int(args->size_R_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(blockIdx.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index r_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_y_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = x_[at_ + b_pos_2_];
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -6725,29 +6759,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -6759,14 +6793,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int at_ = r_parts_ * size_N_;
+	const kg_index at_ = r_parts_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_N_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
@@ -6791,85 +6825,85 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6880,19 +6914,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_f16(x_[row_pos_ * size_K_ + column_pos_]);
@@ -6921,85 +6955,85 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7010,19 +7044,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_f16(x_[row_pos_ * size_K_ + column_pos_]);
@@ -7046,95 +7080,96 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_h_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int n_parts_ = int(blockIdx.z);
-	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7145,20 +7180,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_h_;
@@ -7184,9 +7219,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -7194,52 +7229,52 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_N_) {
 					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = kg_from_f16(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_f16(x_[at_ + b_pos_2_]);
 					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -7247,30 +7282,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -7283,12 +7318,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_N_) {
 					const float d_w_reduced_ = sum_[i_ * 8 + j_];
 					d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(d_w_reduced_);
@@ -7312,9 +7347,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -7322,52 +7357,52 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_N_) {
 					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = kg_from_f16(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_f16(x_[at_ + b_pos_2_]);
 					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -7375,29 +7410,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -7410,12 +7445,12 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_N_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(d_w_reduced_);
@@ -7435,72 +7470,73 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_reduced_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_R_ = int(args->size_R_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(blockIdx.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index r_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 4 <= size_N_) {
 					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = kg_from_f16(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_f16(x_[at_ + b_pos_2_]);
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -7508,29 +7544,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -7542,14 +7578,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int at_ = r_parts_ * size_N_;
+	const kg_index at_ = r_parts_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_N_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
@@ -7574,85 +7610,85 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7663,19 +7699,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
@@ -7704,85 +7740,85 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7793,19 +7829,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
@@ -7829,95 +7865,96 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_h_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int n_parts_ = int(blockIdx.z);
-	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7928,20 +7965,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_h_;
@@ -7967,9 +8004,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -7977,52 +8014,52 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_N_) {
 					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = kg_from_bf16(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + b_pos_2_]);
 					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -8030,30 +8067,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -8066,12 +8103,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_N_) {
 					const float d_w_reduced_ = sum_[i_ * 8 + j_];
 					d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
@@ -8095,9 +8132,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -8105,52 +8142,52 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_N_) {
 					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = kg_from_bf16(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + b_pos_2_]);
 					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -8158,29 +8195,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -8193,12 +8230,12 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_N_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
@@ -8218,72 +8255,73 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_reduced_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_R_ = int(args->size_R_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(blockIdx.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index r_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 4 <= size_N_) {
 					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = kg_from_bf16(d_y_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
-				const int at_ = k_pos_2_ * size_K_;
+				const kg_index at_ = k_pos_2_ * size_K_;
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
-					const int b_at_2_ = b_pos_ + i_;
-					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
+					const kg_index b_at_2_ = b_pos_ + i_;
+					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + b_pos_2_]);
 					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
@@ -8291,29 +8329,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -8325,14 +8363,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 		}
 		__syncthreads();
 	}
-	const int at_ = r_parts_ * size_N_;
+	const kg_index at_ = r_parts_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_N_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;

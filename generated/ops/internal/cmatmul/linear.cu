@@ -12,6 +12,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0xa3adfd65ecde6d1cull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -47,13 +54,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -256,12 +267,12 @@ struct kg_block_bf16 {
 
 // A lane's part of a block of 16 by 16 sums: two fragments C of mma.m16n8k16 beside
 // each other. Its first element has row lane/4 and column lane%4*2.
-struct kg_sums {
+struct kg_block_f32 {
 	float v[8];
 };
 
 // Sets the sums to zero.
-__device__ __forceinline__ void kg_clear(kg_sums &sums) {
+__device__ __forceinline__ void kg_clear(kg_block_f32 &sums) {
 	#pragma unroll
 	for (int i = 0; i < 8; ++i) {
 		sums.v[i] = 0.0f;
@@ -269,7 +280,7 @@ __device__ __forceinline__ void kg_clear(kg_sums &sums) {
 }
 
 // A lane's element i.
-__device__ __forceinline__ float kg_cell(const kg_sums &sums, int i) { return sums.v[i]; }
+__device__ __forceinline__ float kg_cell(const kg_block_f32 &sums, int i) { return sums.v[i]; }
 
 // The address of an array of shared memory as instructions take it.
 __device__ __forceinline__ unsigned kg_shared_address(const void *array) {
@@ -340,7 +351,7 @@ __device__ __forceinline__ void kg_mma(float *c, const kg_block_bf16 &a, unsigne
 }
 
 // Adds the product of two blocks.
-template <class T> __device__ __forceinline__ void kg_multiply(kg_sums &sums, const T &a, const T &b) {
+template <class T> __device__ __forceinline__ void kg_multiply(kg_block_f32 &sums, const T &a, const T &b) {
 	kg_mma(sums.v, a, b.r[0], b.r[1]);
 	kg_mma(sums.v + 4, a, b.r[2], b.r[3]);
 }
@@ -360,9 +371,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_f32(
 	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -370,52 +381,52 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_f32(
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_K_) {
 				kg_fetch_f32(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = x_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_K_) {
 				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -424,24 +435,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_f32(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -449,24 +460,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_f32(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
@@ -491,9 +502,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f32_small(
 	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -501,52 +512,52 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f32_small(
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_K_) {
 				kg_fetch_f32(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = x_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_K_) {
 				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -555,23 +566,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f32_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -579,24 +590,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f32_small(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
@@ -616,72 +627,73 @@ struct kg_dd4f7221_linear_f32_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f32_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_f32_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int k_parts_ = int(blockIdx.z);
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index k_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= end_2_) {
 				kg_fetch_f32(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = x_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= end_2_) {
 				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -690,23 +702,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f32_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -714,24 +726,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f32_parts(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_3_ = k_parts_ * size_R_;
+	const kg_index at_3_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -750,33 +762,34 @@ struct kg_dd4f7221_linear_f32_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_f32_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_f32_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ product_parts_ = (const float *)buf[0];
-	const float *__restrict__ bias_ = (const float *)buf[1];
-	float *__restrict__ y_ = (float *)buf[2];
+	const float *__restrict__ product_parts_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ y_ = (float *)kg_result(buf + 2);
 	__shared__ float product_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_N_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int r_ = at_ / size_N_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index r_ = at_ / size_N_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -786,7 +799,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_f32_join(
 	product_parts_2_[thread_] = product_lane_;
 	__syncthreads();
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -809,61 +822,61 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_f16(
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -872,19 +885,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_f16(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -895,20 +908,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_f16(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							y_[row_pos_ * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
@@ -935,61 +948,61 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f16_small(
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -998,19 +1011,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f16_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1021,20 +1034,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f16_small(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							y_[row_pos_ * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
@@ -1056,71 +1069,72 @@ struct kg_dd4f7221_linear_f16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_f16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int k_parts_ = int(blockIdx.z);
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index k_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -1129,19 +1143,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f16_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1152,20 +1166,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f16_parts(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_3_ = k_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_3_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -1186,33 +1200,34 @@ struct kg_dd4f7221_linear_f16_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_f16_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_f16_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ product_parts_ = (const float *)buf[0];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	const float *__restrict__ product_parts_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float product_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_N_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int r_ = at_ / size_N_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index r_ = at_ / size_N_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -1222,7 +1237,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_f16_join(
 	product_parts_2_[thread_] = product_lane_;
 	__syncthreads();
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1245,61 +1260,61 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_bf16(
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -1308,19 +1323,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_bf16(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1331,20 +1346,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_bf16(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
@@ -1371,61 +1386,61 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_bf16_small(
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -1434,19 +1449,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_bf16_small(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1457,20 +1472,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_bf16_small(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
@@ -1492,71 +1507,72 @@ struct kg_dd4f7221_linear_bf16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_bf16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_bf16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int k_parts_ = int(blockIdx.z);
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index k_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = a_pos_ * size_K_;
-	const int at_2_ = b_pos_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = a_pos_ * size_K_;
+	const kg_index at_2_ = b_pos_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -1565,19 +1581,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_bf16_parts(
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1588,20 +1604,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_bf16_parts(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_3_ = k_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_3_ = k_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -1622,33 +1638,34 @@ struct kg_dd4f7221_linear_bf16_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_bf16_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_bf16_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ product_parts_ = (const float *)buf[0];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	const float *__restrict__ product_parts_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float product_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_N_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int r_ = at_ / size_N_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index r_ = at_ / size_N_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -1658,7 +1675,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_bf16_join(
 	product_parts_2_[thread_] = product_lane_;
 	__syncthreads();
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1680,9 +1697,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_1(
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -1690,81 +1707,81 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_1(
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_N_) {
 				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -1772,7 +1789,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_1(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
@@ -1780,12 +1797,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_1(
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_x_reduced_ = sum_[i_ * 8 + j_];
 					d_x_[row_pos_ * size_K_ + column_pos_] = d_x_reduced_;
@@ -1809,9 +1826,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_1_
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -1819,80 +1836,80 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_1_
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_N_) {
 				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -1900,7 +1917,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_1_
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
@@ -1908,12 +1925,12 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_1_
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_x_reduced_ = sum_[i_ * 4 + j_];
 					d_x_[row_pos_ * size_K_ + column_pos_] = d_x_reduced_;
@@ -1933,100 +1950,101 @@ struct kg_dd4f7221_linear_grad_f32_1_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_1_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	float *__restrict__ d_x_reduced_parts_ = (float *)buf[2];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_x_reduced_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int n_parts_ = int(blockIdx.z);
-	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index n_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= end_2_) {
 				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2034,21 +2052,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_1_
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
-	const int at_2_ = n_parts_ * size_R_;
+	const kg_index at_2_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_x_reduced_ = sum_[i_ * 4 + j_];
 					d_x_reduced_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_x_reduced_;
@@ -2067,32 +2085,33 @@ struct kg_dd4f7221_linear_grad_f32_1_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f32_1_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_1_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_x_reduced_parts_ = (const float *)buf[0];
-	float *__restrict__ d_x_ = (float *)buf[1];
+	const float *__restrict__ d_x_reduced_parts_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 1);
 	__shared__ float d_x_reduced_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_K_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int r_ = at_ / size_K_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index r_ = at_ / size_K_;
 	float d_x_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_x_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_x_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_x_reduced_run_2_ += d_x_reduced_parts_[(n_parts_ * size_R_ + r_) * size_K_ + k_];
 			}
 			d_x_reduced_run_ += d_x_reduced_run_2_;
@@ -2102,7 +2121,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f32_1_
 	d_x_reduced_parts_2_[thread_] = d_x_reduced_lane_;
 	__syncthreads();
 	float d_x_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_x_reduced_ += d_x_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -2124,9 +2143,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_2(
 	float *__restrict__ d_w_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -2134,84 +2153,84 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_2(
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_y_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = x_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2224,12 +2243,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_2(
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_N_) {
 					const float d_w_reduced_ = sum_[i_ * 8 + j_];
 					d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
@@ -2253,9 +2272,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_2_
 	float *__restrict__ d_w_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -2263,83 +2282,83 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_2_
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_y_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = x_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2352,12 +2371,12 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_2_
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_N_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
@@ -2377,103 +2396,104 @@ struct kg_dd4f7221_linear_grad_f32_2_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_2_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ x_ = (const float *)buf[1];
-	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_reduced_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_R_ = int(args->size_R_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(blockIdx.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index r_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						a_next_[i_] = d_y_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = x_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2485,14 +2505,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_2_
 		}
 		__syncthreads();
 	}
-	const int at_ = r_parts_ * size_N_;
+	const kg_index at_ = r_parts_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_N_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
@@ -2512,23 +2532,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f32
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + d_y_[at_2_ + n_];
@@ -2552,44 +2572,44 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f32
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -2602,8 +2622,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f32
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
 		}
@@ -2621,26 +2641,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f32_4(
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_ = (float *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -2650,7 +2670,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f32_4(
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	__syncthreads();
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -2672,85 +2692,85 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f16_1(
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2761,19 +2781,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f16_1(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(d_x_reduced_);
@@ -2799,85 +2819,85 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_1_
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2888,19 +2908,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_1_
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(d_x_reduced_);
@@ -2922,95 +2942,96 @@ struct kg_dd4f7221_linear_grad_f16_1_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_1_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_x_reduced_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_x_reduced_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int n_parts_ = int(blockIdx.z);
-	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3021,20 +3042,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_1_
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_reduced_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_x_reduced_;
@@ -3055,32 +3076,33 @@ struct kg_dd4f7221_linear_grad_f16_1_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f16_1_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_1_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_x_reduced_parts_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_x_reduced_parts_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_x_reduced_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_K_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int r_ = at_ / size_K_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index r_ = at_ / size_K_;
 	float d_x_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_x_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_x_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_x_reduced_run_2_ += d_x_reduced_parts_[(n_parts_ * size_R_ + r_) * size_K_ + k_];
 			}
 			d_x_reduced_run_ += d_x_reduced_run_2_;
@@ -3090,7 +3112,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f16_1_
 	d_x_reduced_parts_2_[thread_] = d_x_reduced_lane_;
 	__syncthreads();
 	float d_x_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_x_reduced_ += d_x_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -3112,88 +3134,88 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f16_2(
 	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3204,19 +3226,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f16_2(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_N_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(d_w_reduced_);
@@ -3242,88 +3264,88 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_2_
 	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3334,19 +3356,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_2_
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_N_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(d_w_reduced_);
@@ -3368,98 +3390,99 @@ struct kg_dd4f7221_linear_grad_f16_2_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_2_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_reduced_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_R_ = int(args->size_R_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int r_parts_ = int(blockIdx.z);
-	const int part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3470,20 +3493,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_2_
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_ = r_parts_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_ = r_parts_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_N_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
@@ -3505,23 +3528,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f16
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_f16(d_y_[at_2_ + n_]);
@@ -3545,44 +3568,44 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f16
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -3595,8 +3618,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f16
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
@@ -3614,26 +3637,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f16_4(
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -3643,7 +3666,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f16_4(
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	__syncthreads();
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -3665,85 +3688,85 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_bf16_1
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3754,19 +3777,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_bf16_1
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_x_reduced_);
@@ -3792,85 +3815,85 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_1
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3881,19 +3904,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_1
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_x_reduced_);
@@ -3915,95 +3938,96 @@ struct kg_dd4f7221_linear_grad_bf16_1_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_1_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_x_reduced_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_x_reduced_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int n_parts_ = int(blockIdx.z);
-	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
-	const int begin_ = n_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_N_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index n_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const kg_index begin_ = n_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_N_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_N_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_N_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_K_;
+					const kg_index at_2_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4014,20 +4038,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_1
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = n_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = n_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_reduced_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_x_reduced_;
@@ -4048,32 +4072,33 @@ struct kg_dd4f7221_linear_grad_bf16_1_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_bf16_1_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_1_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_x_reduced_parts_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_x_reduced_parts_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_x_reduced_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_K_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int r_ = at_ / size_K_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index r_ = at_ / size_K_;
 	float d_x_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_x_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_x_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_x_reduced_run_2_ += d_x_reduced_parts_[(n_parts_ * size_R_ + r_) * size_K_ + k_];
 			}
 			d_x_reduced_run_ += d_x_reduced_run_2_;
@@ -4083,7 +4108,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_bf16_1
 	d_x_reduced_parts_2_[thread_] = d_x_reduced_lane_;
 	__syncthreads();
 	float d_x_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_x_reduced_ += d_x_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -4105,88 +4130,88 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_bf16_2
 	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4197,19 +4222,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_bf16_2
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_N_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
@@ -4235,88 +4260,88 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_2
 	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4327,19 +4352,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_2
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_N_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
@@ -4361,98 +4386,99 @@ struct kg_dd4f7221_linear_grad_bf16_2_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_2_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_reduced_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_R_ = int(args->size_R_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int r_parts_ = int(blockIdx.z);
-	const int part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_N_;
+					const kg_index at_ = k_pos_ * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_N_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_K_;
+					const kg_index at_ = k_pos_2_ * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4463,20 +4489,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_2
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_ = r_parts_ * size_N_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_ = r_parts_ * size_N_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_N_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
@@ -4498,23 +4524,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_bf1
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_y_[at_2_ + n_]);
@@ -4538,44 +4564,44 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_bf1
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
@@ -4588,8 +4614,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_bf1
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
@@ -4607,26 +4633,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_bf16_4
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -4636,7 +4662,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_bf16_4
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	__syncthreads();
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {

@@ -12,6 +12,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0xb6ebaaa5ce2e4eaeull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -47,13 +54,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -264,12 +275,12 @@ struct kg_block_bf16 {
 
 // A lane's part of a block of 16 by 16 sums: two fragments C of mma.m16n8k16 beside
 // each other. Its first element has row lane/4 and column lane%4*2.
-struct kg_sums {
+struct kg_block_f32 {
 	float v[8];
 };
 
 // Sets the sums to zero.
-__device__ __forceinline__ void kg_clear(kg_sums &sums) {
+__device__ __forceinline__ void kg_clear(kg_block_f32 &sums) {
 	#pragma unroll
 	for (int i = 0; i < 8; ++i) {
 		sums.v[i] = 0.0f;
@@ -277,7 +288,7 @@ __device__ __forceinline__ void kg_clear(kg_sums &sums) {
 }
 
 // A lane's element i.
-__device__ __forceinline__ float kg_cell(const kg_sums &sums, int i) { return sums.v[i]; }
+__device__ __forceinline__ float kg_cell(const kg_block_f32 &sums, int i) { return sums.v[i]; }
 
 // The address of an array of shared memory as instructions take it.
 __device__ __forceinline__ unsigned kg_shared_address(const void *array) {
@@ -348,7 +359,7 @@ __device__ __forceinline__ void kg_mma(float *c, const kg_block_bf16 &a, unsigne
 }
 
 // Adds the product of two blocks.
-template <class T> __device__ __forceinline__ void kg_multiply(kg_sums &sums, const T &a, const T &b) {
+template <class T> __device__ __forceinline__ void kg_multiply(kg_block_f32 &sums, const T &a, const T &b) {
 	kg_mma(sums.v, a, b.r[0], b.r[1]);
 	kg_mma(sums.v + 4, a, b.r[2], b.r[3]);
 }
@@ -367,9 +378,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_f32_1(
 	float *__restrict__ base_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -377,81 +388,81 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_f32_1(
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_I_;
-	for (int k_from_ = 0; k_from_ < size_I_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_I_;
+	for (kg_index k_from_ = 0; k_from_ < size_I_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_I_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_I_) {
 				kg_fetch_f32(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_I_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = x_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_I_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_O_;
+					const kg_index at_2_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_I_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -459,7 +470,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_f32_1(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
@@ -467,12 +478,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_f32_1(
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float base_2_ = sum_[i_ * 8 + j_];
 					base_[row_pos_ * size_O_ + column_pos_] = base_2_;
@@ -496,9 +507,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f32_1_small(
 	float *__restrict__ base_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -506,80 +517,80 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f32_1_small(
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_I_;
-	for (int k_from_ = 0; k_from_ < size_I_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_I_;
+	for (kg_index k_from_ = 0; k_from_ < size_I_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_I_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_I_) {
 				kg_fetch_f32(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_I_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = x_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_I_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_O_;
+					const kg_index at_2_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_I_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -587,7 +598,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f32_1_small(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
@@ -595,12 +606,12 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f32_1_small(
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float base_2_ = sum_[i_ * 4 + j_];
 					base_[row_pos_ * size_O_ + column_pos_] = base_2_;
@@ -620,100 +631,101 @@ struct kg_dd4f7221_lora_f32_1_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f32_1_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_f32_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	float *__restrict__ base_parts_ = (float *)buf[2];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ base_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_I_ = int(args->size_I_);
-	const int size_I_parts_ = int(args->size_I_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_I_parts_ = kg_extent(&args->size_I_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int i_parts_ = int(blockIdx.z);
-	const int part_ = ((size_I_ + 7) / 8 + (size_I_parts_ - 1)) / size_I_parts_ * 8;
-	const int begin_ = i_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_I_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index i_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_I_ + 7) / 8 + (size_I_parts_ - 1)) / size_I_parts_ * 8;
+	const kg_index begin_ = i_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_I_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_I_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_I_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= end_2_) {
 				kg_fetch_f32(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = x_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_O_;
+					const kg_index at_2_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = w_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -721,21 +733,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f32_1_parts(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
-	const int at_2_ = i_parts_ * size_R_;
+	const kg_index at_2_ = i_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float base_ = sum_[i_ * 4 + j_];
 					base_parts_[(at_2_ + row_pos_) * size_O_ + column_pos_] = base_;
@@ -754,32 +766,33 @@ struct kg_dd4f7221_lora_f32_1_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_f32_1_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_f32_1_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ base_parts_ = (const float *)buf[0];
-	float *__restrict__ base_ = (float *)buf[1];
+	const float *__restrict__ base_parts_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ base_ = (float *)kg_result(buf + 1);
 	__shared__ float base_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
-	const int size_I_parts_ = int(args->size_I_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_O_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int o_ = at_ % size_O_;
-	const int r_ = at_ / size_O_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_I_parts_ = kg_extent(&args->size_I_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_O_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index o_ = at_ % size_O_;
+	const kg_index r_ = at_ / size_O_;
 	float base_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_I_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_I_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_I_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_I_parts_);
 		float base_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float base_run_2_ = 0.0f;
-			for (int i_parts_ = block_2_ + lane_; i_parts_ < end_2_; i_parts_ += lanes_) {
+			for (kg_index i_parts_ = block_2_ + lane_; i_parts_ < end_2_; i_parts_ += lanes_) {
 				base_run_2_ += base_parts_[(i_parts_ * size_R_ + r_) * size_O_ + o_];
 			}
 			base_run_ += base_run_2_;
@@ -789,7 +802,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_f32_1_join(
 	base_parts_2_[thread_] = base_lane_;
 	__syncthreads();
 	float base_2_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		base_2_ += base_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -814,9 +827,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_f32_3(
 	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -824,81 +837,81 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_f32_3(
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_Rank_;
-	for (int k_from_ = 0; k_from_ < size_Rank_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_Rank_;
+	for (kg_index k_from_ = 0; k_from_ < size_Rank_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_Rank_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_Rank_) {
 				kg_fetch_f32(a_next_, &down_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_Rank_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = down_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_Rank_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_f32(b_next_, &b_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_O_;
+					const kg_index at_2_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = b_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_Rank_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -906,21 +919,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_f32_3(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
-	const float t_ = args->alpha_ / float(max(size_Rank_, 1));
+	const float t_ = args->alpha_ / float(max(size_Rank_, kg_index(1)));
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float up_ = sum_[i_ * 8 + j_];
 					y_[row_pos_ * size_O_ + column_pos_] = base_[row_pos_ * size_O_ + column_pos_] + t_ * up_;
@@ -947,9 +960,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f32_3_small(
 	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -957,80 +970,80 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f32_3_small(
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_Rank_;
-	for (int k_from_ = 0; k_from_ < size_Rank_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_Rank_;
+	for (kg_index k_from_ = 0; k_from_ < size_Rank_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_Rank_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_Rank_) {
 				kg_fetch_f32(a_next_, &down_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_Rank_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = down_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_Rank_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_f32(b_next_, &b_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_O_;
+					const kg_index at_2_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = b_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_Rank_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -1038,21 +1051,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f32_3_small(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
-	const float t_ = args->alpha_ / float(max(size_Rank_, 1));
+	const float t_ = args->alpha_ / float(max(size_Rank_, kg_index(1)));
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float up_ = sum_[i_ * 4 + j_];
 					y_[row_pos_ * size_O_ + column_pos_] = base_[row_pos_ * size_O_ + column_pos_] + t_ * up_;
@@ -1074,34 +1087,35 @@ struct kg_dd4f7221_lora_f32_3_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_f32_3_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_f32_3_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ up_parts_ = (const float *)buf[0];
-	const float *__restrict__ base_ = (const float *)buf[1];
-	float *__restrict__ y_ = (float *)buf[2];
+	const float *__restrict__ up_parts_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ base_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ y_ = (float *)kg_result(buf + 2);
 	__shared__ float up_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
-	const int size_Rank_parts_ = int(args->size_Rank_parts_);
-	const int size_Rank_ = int(args->size_Rank_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_O_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int o_ = at_ % size_O_;
-	const int r_ = at_ / size_O_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_Rank_parts_ = kg_extent(&args->size_Rank_parts_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_O_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index o_ = at_ % size_O_;
+	const kg_index r_ = at_ / size_O_;
 	float up_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_Rank_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_Rank_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_Rank_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_Rank_parts_);
 		float up_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float up_run_2_ = 0.0f;
-			for (int rank_parts_ = block_2_ + lane_; rank_parts_ < end_2_; rank_parts_ += lanes_) {
+			for (kg_index rank_parts_ = block_2_ + lane_; rank_parts_ < end_2_; rank_parts_ += lanes_) {
 				up_run_2_ += up_parts_[(rank_parts_ * size_R_ + r_) * size_O_ + o_];
 			}
 			up_run_ += up_run_2_;
@@ -1111,11 +1125,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_f32_3_join(
 	up_parts_2_[thread_] = up_lane_;
 	__syncthreads();
 	float up_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		up_ += up_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
-		y_[r_ * size_O_ + o_] = base_[r_ * size_O_ + o_] + args->alpha_ / float(max(size_Rank_, 1)) * up_;
+		y_[r_ * size_O_ + o_] = base_[r_ * size_O_ + o_] + args->alpha_ / float(max(size_Rank_, kg_index(1))) * up_;
 	}
 }
 
@@ -1133,85 +1147,85 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_f16_1(
 	float *__restrict__ base_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_I_;
-	for (int k_from_ = 0; k_from_ < size_I_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_I_;
+	for (kg_index k_from_ = 0; k_from_ < size_I_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_I_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_I_) {
 				kg_fetch_f16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_I_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_I_) {
 				if (b_pos_ + 8 <= size_O_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_O_;
+					const kg_index at_2_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1222,19 +1236,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_f16_1(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float base_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							base_[row_pos_ * size_O_ + column_pos_] = base_2_;
@@ -1260,85 +1274,85 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f16_1_small(
 	float *__restrict__ base_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_I_;
-	for (int k_from_ = 0; k_from_ < size_I_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_I_;
+	for (kg_index k_from_ = 0; k_from_ < size_I_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_I_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_I_) {
 				kg_fetch_f16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_I_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_I_) {
 				if (b_pos_ + 8 <= size_O_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_O_;
+					const kg_index at_2_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1349,19 +1363,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f16_1_small(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float base_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							base_[row_pos_ * size_O_ + column_pos_] = base_2_;
@@ -1383,95 +1397,96 @@ struct kg_dd4f7221_lora_f16_1_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f16_1_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_f16_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ base_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ base_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_I_ = int(args->size_I_);
-	const int size_I_parts_ = int(args->size_I_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_I_parts_ = kg_extent(&args->size_I_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int i_parts_ = int(blockIdx.z);
-	const int part_ = ((size_I_ + 15) / 16 + (size_I_parts_ - 1)) / size_I_parts_ * 16;
-	const int begin_ = i_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_I_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index i_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_I_ + 15) / 16 + (size_I_parts_ - 1)) / size_I_parts_ * 16;
+	const kg_index begin_ = i_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_I_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_I_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_I_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_O_) {
 					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_O_;
+					const kg_index at_2_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1482,20 +1497,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f16_1_parts(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = i_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = i_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float base_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							base_parts_[(at_2_ + row_pos_) * size_O_ + column_pos_] = base_;
@@ -1524,9 +1539,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_f16_3(
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -1534,81 +1549,81 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_f16_3(
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_Rank_;
-	for (int k_from_ = 0; k_from_ < size_Rank_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_Rank_;
+	for (kg_index k_from_ = 0; k_from_ < size_Rank_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_Rank_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_Rank_) {
 				kg_fetch_f32(a_next_, &down_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_Rank_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = down_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_Rank_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_f16(b_next_, &b_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_O_;
+					const kg_index at_2_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = kg_from_f16(b_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_Rank_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -1616,21 +1631,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_f16_3(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
-	const float t_ = kg_rough_div(args->alpha_, float(max(size_Rank_, 1)));
+	const float t_ = kg_rough_div(args->alpha_, float(max(size_Rank_, kg_index(1))));
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float up_ = sum_[i_ * 8 + j_];
 					y_[row_pos_ * size_O_ + column_pos_] = kg_to_f16(fmaf(t_, up_, base_[row_pos_ * size_O_ + column_pos_]));
@@ -1657,9 +1672,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f16_3_small(
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -1667,80 +1682,80 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f16_3_small(
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_Rank_;
-	for (int k_from_ = 0; k_from_ < size_Rank_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_Rank_;
+	for (kg_index k_from_ = 0; k_from_ < size_Rank_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_Rank_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_Rank_) {
 				kg_fetch_f32(a_next_, &down_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_Rank_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = down_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_Rank_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_f16(b_next_, &b_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_O_;
+					const kg_index at_2_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = kg_from_f16(b_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_Rank_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -1748,21 +1763,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f16_3_small(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
-	const float t_ = kg_rough_div(args->alpha_, float(max(size_Rank_, 1)));
+	const float t_ = kg_rough_div(args->alpha_, float(max(size_Rank_, kg_index(1))));
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float up_ = sum_[i_ * 4 + j_];
 					y_[row_pos_ * size_O_ + column_pos_] = kg_to_f16(fmaf(t_, up_, base_[row_pos_ * size_O_ + column_pos_]));
@@ -1782,100 +1797,101 @@ struct kg_dd4f7221_lora_f16_3_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f16_3_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_f16_3_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ down_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ up_parts_ = (float *)buf[2];
+	const float *__restrict__ down_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ up_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_Rank_ = int(args->size_Rank_);
-	const int size_Rank_parts_ = int(args->size_Rank_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_Rank_parts_ = kg_extent(&args->size_Rank_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int rank_parts_ = int(blockIdx.z);
-	const int part_ = ((size_Rank_ + 7) / 8 + (size_Rank_parts_ - 1)) / size_Rank_parts_ * 8;
-	const int begin_ = rank_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_Rank_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index rank_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_Rank_ + 7) / 8 + (size_Rank_parts_ - 1)) / size_Rank_parts_ * 8;
+	const kg_index begin_ = rank_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_Rank_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_Rank_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_Rank_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= end_2_) {
 				kg_fetch_f32(a_next_, &down_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = down_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_f16(b_next_, &b_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_O_;
+					const kg_index at_2_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = kg_from_f16(b_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -1883,21 +1899,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f16_3_parts(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
-	const int at_2_ = rank_parts_ * size_R_;
+	const kg_index at_2_ = rank_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float up_ = sum_[i_ * 4 + j_];
 					up_parts_[(at_2_ + row_pos_) * size_O_ + column_pos_] = up_;
@@ -1919,34 +1935,35 @@ struct kg_dd4f7221_lora_f16_3_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_f16_3_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_f16_3_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ up_parts_ = (const float *)buf[0];
-	const float *__restrict__ base_ = (const float *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	const float *__restrict__ up_parts_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ base_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float up_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
-	const int size_Rank_parts_ = int(args->size_Rank_parts_);
-	const int size_Rank_ = int(args->size_Rank_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_O_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int o_ = at_ % size_O_;
-	const int r_ = at_ / size_O_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_Rank_parts_ = kg_extent(&args->size_Rank_parts_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_O_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index o_ = at_ % size_O_;
+	const kg_index r_ = at_ / size_O_;
 	float up_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_Rank_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_Rank_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_Rank_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_Rank_parts_);
 		float up_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float up_run_2_ = 0.0f;
-			for (int rank_parts_ = block_2_ + lane_; rank_parts_ < end_2_; rank_parts_ += lanes_) {
+			for (kg_index rank_parts_ = block_2_ + lane_; rank_parts_ < end_2_; rank_parts_ += lanes_) {
 				up_run_2_ += up_parts_[(rank_parts_ * size_R_ + r_) * size_O_ + o_];
 			}
 			up_run_ += up_run_2_;
@@ -1956,11 +1973,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_f16_3_join(
 	up_parts_2_[thread_] = up_lane_;
 	__syncthreads();
 	float up_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		up_ += up_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
-		y_[r_ * size_O_ + o_] = kg_to_f16(base_[r_ * size_O_ + o_] + kg_rough_div(args->alpha_, float(max(size_Rank_, 1))) * up_);
+		y_[r_ * size_O_ + o_] = kg_to_f16(fmaf(kg_rough_div(args->alpha_, float(max(size_Rank_, kg_index(1)))), up_, base_[r_ * size_O_ + o_]));
 	}
 }
 
@@ -1978,85 +1995,85 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_bf16_1(
 	float *__restrict__ base_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_I_;
-	for (int k_from_ = 0; k_from_ < size_I_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_I_;
+	for (kg_index k_from_ = 0; k_from_ < size_I_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_I_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_I_) {
 				kg_fetch_bf16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_I_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_I_) {
 				if (b_pos_ + 8 <= size_O_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_O_;
+					const kg_index at_2_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2067,19 +2084,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_bf16_1(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float base_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							base_[row_pos_ * size_O_ + column_pos_] = base_2_;
@@ -2105,85 +2122,85 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_bf16_1_small(
 	float *__restrict__ base_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_I_;
-	for (int k_from_ = 0; k_from_ < size_I_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_I_;
+	for (kg_index k_from_ = 0; k_from_ < size_I_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_I_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_I_) {
 				kg_fetch_bf16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_I_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_I_) {
 				if (b_pos_ + 8 <= size_O_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_O_;
+					const kg_index at_2_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2194,19 +2211,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_bf16_1_small(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float base_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							base_[row_pos_ * size_O_ + column_pos_] = base_2_;
@@ -2228,95 +2245,96 @@ struct kg_dd4f7221_lora_bf16_1_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_bf16_1_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_bf16_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ base_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ base_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_I_ = int(args->size_I_);
-	const int size_I_parts_ = int(args->size_I_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_I_parts_ = kg_extent(&args->size_I_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int i_parts_ = int(blockIdx.z);
-	const int part_ = ((size_I_ + 15) / 16 + (size_I_parts_ - 1)) / size_I_parts_ * 16;
-	const int begin_ = i_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_I_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index i_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_I_ + 15) / 16 + (size_I_parts_ - 1)) / size_I_parts_ * 16;
+	const kg_index begin_ = i_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_I_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_I_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_I_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &x_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_O_) {
 					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_O_;
+					const kg_index at_2_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2327,20 +2345,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_bf16_1_parts(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = i_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = i_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float base_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							base_parts_[(at_2_ + row_pos_) * size_O_ + column_pos_] = base_;
@@ -2369,9 +2387,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_bf16_3(
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -2379,81 +2397,81 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_bf16_3(
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_Rank_;
-	for (int k_from_ = 0; k_from_ < size_Rank_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_Rank_;
+	for (kg_index k_from_ = 0; k_from_ < size_Rank_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_Rank_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_Rank_) {
 				kg_fetch_f32(a_next_, &down_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_Rank_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = down_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_Rank_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_bf16(b_next_, &b_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_O_;
+					const kg_index at_2_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = kg_from_bf16(b_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_Rank_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2461,21 +2479,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_bf16_3(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
-	const float t_ = kg_rough_div(args->alpha_, float(max(size_Rank_, 1)));
+	const float t_ = kg_rough_div(args->alpha_, float(max(size_Rank_, kg_index(1))));
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float up_ = sum_[i_ * 8 + j_];
 					y_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(fmaf(t_, up_, base_[row_pos_ * size_O_ + column_pos_]));
@@ -2502,9 +2520,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_bf16_3_small(
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -2512,80 +2530,80 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_bf16_3_small(
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_Rank_;
-	for (int k_from_ = 0; k_from_ < size_Rank_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_Rank_;
+	for (kg_index k_from_ = 0; k_from_ < size_Rank_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_Rank_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_Rank_) {
 				kg_fetch_f32(a_next_, &down_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_Rank_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = down_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_Rank_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_bf16(b_next_, &b_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_O_;
+					const kg_index at_2_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = kg_from_bf16(b_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_Rank_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2593,21 +2611,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_bf16_3_small(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
-	const float t_ = kg_rough_div(args->alpha_, float(max(size_Rank_, 1)));
+	const float t_ = kg_rough_div(args->alpha_, float(max(size_Rank_, kg_index(1))));
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float up_ = sum_[i_ * 4 + j_];
 					y_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(fmaf(t_, up_, base_[row_pos_ * size_O_ + column_pos_]));
@@ -2627,100 +2645,101 @@ struct kg_dd4f7221_lora_bf16_3_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_bf16_3_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_bf16_3_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ down_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ up_parts_ = (float *)buf[2];
+	const float *__restrict__ down_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ up_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_Rank_ = int(args->size_Rank_);
-	const int size_Rank_parts_ = int(args->size_Rank_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_Rank_parts_ = kg_extent(&args->size_Rank_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int rank_parts_ = int(blockIdx.z);
-	const int part_ = ((size_Rank_ + 7) / 8 + (size_Rank_parts_ - 1)) / size_Rank_parts_ * 8;
-	const int begin_ = rank_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_Rank_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index rank_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_Rank_ + 7) / 8 + (size_Rank_parts_ - 1)) / size_Rank_parts_ * 8;
+	const kg_index begin_ = rank_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_Rank_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = a_pos_ * size_Rank_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = a_pos_ * size_Rank_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= end_2_) {
 				kg_fetch_f32(a_next_, &down_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = down_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_bf16(b_next_, &b_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_2_ = k_pos_2_ * size_O_;
+					const kg_index at_2_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = kg_from_bf16(b_[at_2_ + b_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2728,21 +2747,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_bf16_3_parts(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
-	const int at_2_ = rank_parts_ * size_R_;
+	const kg_index at_2_ = rank_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float up_ = sum_[i_ * 4 + j_];
 					up_parts_[(at_2_ + row_pos_) * size_O_ + column_pos_] = up_;
@@ -2764,34 +2783,35 @@ struct kg_dd4f7221_lora_bf16_3_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_bf16_3_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_bf16_3_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ up_parts_ = (const float *)buf[0];
-	const float *__restrict__ base_ = (const float *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	const float *__restrict__ up_parts_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ base_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float up_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
-	const int size_Rank_parts_ = int(args->size_Rank_parts_);
-	const int size_Rank_ = int(args->size_Rank_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_O_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int o_ = at_ % size_O_;
-	const int r_ = at_ / size_O_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_Rank_parts_ = kg_extent(&args->size_Rank_parts_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_O_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index o_ = at_ % size_O_;
+	const kg_index r_ = at_ / size_O_;
 	float up_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_Rank_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_Rank_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_Rank_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_Rank_parts_);
 		float up_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float up_run_2_ = 0.0f;
-			for (int rank_parts_ = block_2_ + lane_; rank_parts_ < end_2_; rank_parts_ += lanes_) {
+			for (kg_index rank_parts_ = block_2_ + lane_; rank_parts_ < end_2_; rank_parts_ += lanes_) {
 				up_run_2_ += up_parts_[(rank_parts_ * size_R_ + r_) * size_O_ + o_];
 			}
 			up_run_ += up_run_2_;
@@ -2801,11 +2821,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_bf16_3_join(
 	up_parts_2_[thread_] = up_lane_;
 	__syncthreads();
 	float up_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		up_ += up_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
-		y_[r_ * size_O_ + o_] = kg_to_bf16(base_[r_ * size_O_ + o_] + kg_rough_div(args->alpha_, float(max(size_Rank_, 1))) * up_);
+		y_[r_ * size_O_ + o_] = kg_to_bf16(fmaf(kg_rough_div(args->alpha_, float(max(size_Rank_, kg_index(1)))), up_, base_[r_ * size_O_ + o_]));
 	}
 }
 
@@ -2822,27 +2842,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_up_ = (float *)kg_result(buf + 1);
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
 	kg_await();
-	const int n_ = size_R_ * size_O_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_O_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
-		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
+		const float t_ = args->alpha_ / float(max(size_Rank_, kg_index(1)));
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int o_ = at_ % size_O_;
-			const int r_ = at_ / size_O_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index o_ = at_ % size_O_;
+			const kg_index r_ = at_ / size_O_;
 			d_up_[r_ * size_O_ + o_] = d_y_[r_ * size_O_ + o_] * t_;
 		}
 	} else {
-		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int o_ = at_ % size_O_;
-			const int r_ = at_ / size_O_;
+		const float t_ = args->alpha_ / float(max(size_Rank_, kg_index(1)));
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index o_ = at_ % size_O_;
+			const kg_index r_ = at_ / size_O_;
 			d_up_[r_ * size_O_ + o_] = d_y_[r_ * size_O_ + o_] * t_;
 		}
 	}
@@ -2861,33 +2881,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_1_wi
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_up_ = (float *)kg_result(buf + 1);
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
 	kg_await();
 	float d_y_run_[4];
 	float d_up_out_[4];
-	const int n_ = size_R_ * size_O_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_O_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
-		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
+		const float t_ = args->alpha_ / float(max(size_Rank_, kg_index(1)));
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(d_y_run_, d_y_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_up_out_[v_] = d_y_2_ * t_;
 			}
 			kg_store_f32x4(d_up_ + at_, d_up_out_);
 		}
 	} else {
-		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int o_ = at_ % size_O_;
-			const int r_ = at_ / size_O_;
+		const float t_ = args->alpha_ / float(max(size_Rank_, kg_index(1)));
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index o_ = at_ % size_O_;
+			const kg_index r_ = at_ / size_O_;
 			d_up_[r_ * size_O_ + o_] = d_y_[r_ * size_O_ + o_] * t_;
 		}
 	}
@@ -2907,9 +2927,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_2(
 	float *__restrict__ d_down_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -2917,52 +2937,52 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_2(
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
-	const int at_ = a_pos_ * size_O_;
-	const int at_2_ = b_pos_ * size_O_;
-	for (int k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const kg_index at_ = a_pos_ * size_O_;
+	const kg_index at_2_ = b_pos_ * size_O_;
+	for (kg_index k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_O_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_O_) {
 				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_O_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_up_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_O_) {
 				kg_fetch_f32(b_next_, &b_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_O_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2971,24 +2991,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_2(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2996,23 +3016,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_2(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_Rank_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_down_2_ = sum_[i_ * 8 + j_];
 					d_down_[row_pos_ * size_Rank_ + column_pos_] = d_down_2_;
@@ -3036,9 +3056,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_2_sm
 	float *__restrict__ d_down_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -3046,52 +3066,52 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_2_sm
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
-	const int at_ = a_pos_ * size_O_;
-	const int at_2_ = b_pos_ * size_O_;
-	for (int k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const kg_index at_ = a_pos_ * size_O_;
+	const kg_index at_2_ = b_pos_ * size_O_;
+	for (kg_index k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_O_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_O_) {
 				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_O_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_up_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_O_) {
 				kg_fetch_f32(b_next_, &b_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_O_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -3100,23 +3120,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_2_sm
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3124,23 +3144,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_2_sm
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_Rank_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_down_2_ = sum_[i_ * 4 + j_];
 					d_down_[row_pos_ * size_Rank_ + column_pos_] = d_down_2_;
@@ -3160,72 +3180,73 @@ struct kg_dd4f7221_lora_grad_f32_2_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_2_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f32_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_up_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_down_parts_ = (float *)buf[2];
+	const float *__restrict__ d_up_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_down_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_O_ = int(args->size_O_);
-	const int size_O_parts_ = int(args->size_O_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_Rank_ = int(args->size_Rank_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_O_parts_ = kg_extent(&args->size_O_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int o_parts_ = int(blockIdx.z);
-	const int part_ = ((size_O_ + 7) / 8 + (size_O_parts_ - 1)) / size_O_parts_ * 8;
-	const int begin_ = o_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_O_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index o_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_O_ + 7) / 8 + (size_O_parts_ - 1)) / size_O_parts_ * 8;
+	const kg_index begin_ = o_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_O_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
-	const int at_ = a_pos_ * size_O_;
-	const int at_2_ = b_pos_ * size_O_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const kg_index at_ = a_pos_ * size_O_;
+	const kg_index at_2_ = b_pos_ * size_O_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= end_2_) {
 				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_up_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= end_2_) {
 				kg_fetch_f32(b_next_, &b_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -3234,23 +3255,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_2_pa
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3258,24 +3279,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_2_pa
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_3_ = o_parts_ * size_R_;
+	const kg_index at_3_ = o_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_Rank_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_down_ = sum_[i_ * 4 + j_];
 					d_down_parts_[(at_3_ + row_pos_) * size_Rank_ + column_pos_] = d_down_;
@@ -3300,9 +3321,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_4(
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_I_ = kg_extent(&args->size_I_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -3310,52 +3331,52 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_4(
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_I_ - 1);
-	const int at_ = a_pos_ * size_O_;
-	const int at_2_ = b_pos_ * size_O_;
-	for (int k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_I_ - 1);
+	const kg_index at_ = a_pos_ * size_O_;
+	const kg_index at_2_ = b_pos_ * size_O_;
+	for (kg_index k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_O_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_O_) {
 				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_O_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_O_) {
 				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_O_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -3364,24 +3385,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_4(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3389,23 +3410,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_4(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_I_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_x_part_2_ = sum_[i_ * 8 + j_];
 					d_x_[row_pos_ * size_I_ + column_pos_] = d_x_part_[row_pos_ * size_I_ + column_pos_] + d_x_part_2_;
@@ -3430,9 +3451,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_4_sm
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_I_ = kg_extent(&args->size_I_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -3440,52 +3461,52 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_4_sm
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_I_ - 1);
-	const int at_ = a_pos_ * size_O_;
-	const int at_2_ = b_pos_ * size_O_;
-	for (int k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_I_ - 1);
+	const kg_index at_ = a_pos_ * size_O_;
+	const kg_index at_2_ = b_pos_ * size_O_;
+	for (kg_index k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_O_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_O_) {
 				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_O_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_y_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_O_) {
 				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_O_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = w_[at_2_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -3494,23 +3515,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_4_sm
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3518,23 +3539,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_4_sm
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_I_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_x_part_2_ = sum_[i_ * 4 + j_];
 					d_x_[row_pos_ * size_I_ + column_pos_] = d_x_part_[row_pos_ * size_I_ + column_pos_] + d_x_part_2_;
@@ -3553,33 +3574,34 @@ struct kg_dd4f7221_lora_grad_f32_4_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_grad_f32_4_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f32_4_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_x_part_2_parts_ = (const float *)buf[0];
-	const float *__restrict__ d_x_part_ = (const float *)buf[1];
-	float *__restrict__ d_x_ = (float *)buf[2];
+	const float *__restrict__ d_x_part_2_parts_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_x_part_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
 	__shared__ float d_x_part_2_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_I_ = int(args->size_I_);
-	const int size_O_parts_ = int(args->size_O_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_I_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int i_ = at_ % size_I_;
-	const int r_ = at_ / size_I_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_O_parts_ = kg_extent(&args->size_O_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_I_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index i_ = at_ % size_I_;
+	const kg_index r_ = at_ / size_I_;
 	float d_x_part_2_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_O_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_O_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_O_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_O_parts_);
 		float d_x_part_2_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_x_part_2_run_2_ = 0.0f;
-			for (int o_parts_ = block_2_ + lane_; o_parts_ < end_2_; o_parts_ += lanes_) {
+			for (kg_index o_parts_ = block_2_ + lane_; o_parts_ < end_2_; o_parts_ += lanes_) {
 				d_x_part_2_run_2_ += d_x_part_2_parts_[(o_parts_ * size_R_ + r_) * size_I_ + i_];
 			}
 			d_x_part_2_run_ += d_x_part_2_run_2_;
@@ -3589,7 +3611,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_grad_f32_4_jo
 	d_x_part_2_parts_2_[thread_] = d_x_part_2_lane_;
 	__syncthreads();
 	float d_x_part_2_ = 0.0f;
-	for (int i_2_ = 0; i_2_ < lanes_; ++i_2_) {
+	for (kg_index i_2_ = 0; i_2_ < lanes_; ++i_2_) {
 		d_x_part_2_ += d_x_part_2_parts_2_[i_2_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -3611,9 +3633,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_5(
 	float *__restrict__ d_w_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_I_ = kg_extent(&args->size_I_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -3621,84 +3643,84 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_5(
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_I_) {
 					kg_fetch_f32(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_I_;
+					const kg_index at_ = k_pos_ * size_I_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_I_ - 1);
 						a_next_[i_] = x_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_O_;
+					const kg_index at_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = d_y_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3711,12 +3733,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_5(
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_I_) {
 					const float d_w_reduced_ = sum_[i_ * 8 + j_];
 					d_w_[row_pos_ * size_O_ + column_pos_] = d_w_reduced_;
@@ -3740,9 +3762,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_5_sm
 	float *__restrict__ d_w_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_I_ = kg_extent(&args->size_I_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -3750,83 +3772,83 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_5_sm
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_I_) {
 					kg_fetch_f32(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_I_;
+					const kg_index at_ = k_pos_ * size_I_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_I_ - 1);
 						a_next_[i_] = x_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_O_;
+					const kg_index at_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = d_y_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3839,12 +3861,12 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_5_sm
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_I_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_[row_pos_ * size_O_ + column_pos_] = d_w_reduced_;
@@ -3864,103 +3886,104 @@ struct kg_dd4f7221_lora_grad_f32_5_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_5_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f32_5_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ d_y_ = (const float *)buf[1];
-	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_reduced_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_R_ = int(args->size_R_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int size_I_ = int(args->size_I_);
-	const int size_O_ = int(args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(blockIdx.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index r_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 4 <= size_I_) {
 					kg_fetch_f32(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_I_;
+					const kg_index at_ = k_pos_ * size_I_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_I_ - 1);
 						a_next_[i_] = x_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_O_;
+					const kg_index at_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = d_y_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3972,14 +3995,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_5_pa
 		}
 		__syncthreads();
 	}
-	const int at_ = r_parts_ * size_I_;
+	const kg_index at_ = r_parts_ * size_I_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_I_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_reduced_parts_[(at_ + row_pos_) * size_O_ + column_pos_] = d_w_reduced_;
@@ -4002,27 +4025,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_up_ = (float *)kg_result(buf + 1);
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
 	kg_await();
-	const int n_ = size_R_ * size_O_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_O_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
-		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
+		const float t_ = args->alpha_ / float(max(size_Rank_, kg_index(1)));
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int o_ = at_ % size_O_;
-			const int r_ = at_ / size_O_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index o_ = at_ % size_O_;
+			const kg_index r_ = at_ / size_O_;
 			d_up_[r_ * size_O_ + o_] = kg_from_f16(d_y_[r_ * size_O_ + o_]) * t_;
 		}
 	} else {
-		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int o_ = at_ % size_O_;
-			const int r_ = at_ / size_O_;
+		const float t_ = args->alpha_ / float(max(size_Rank_, kg_index(1)));
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index o_ = at_ % size_O_;
+			const kg_index r_ = at_ / size_O_;
 			d_up_[r_ * size_O_ + o_] = kg_from_f16(d_y_[r_ * size_O_ + o_]) * t_;
 		}
 	}
@@ -4041,33 +4064,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_1_wi
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_up_ = (float *)kg_result(buf + 1);
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
 	kg_await();
 	float d_y_run_[8];
 	float d_up_out_[8];
-	const int n_ = size_R_ * size_O_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_O_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
-		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
+		const float t_ = args->alpha_ / float(max(size_Rank_, kg_index(1)));
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(d_y_run_, d_y_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_up_out_[v_] = d_y_2_ * t_;
 			}
 			kg_store_f32x8(d_up_ + at_, d_up_out_);
 		}
 	} else {
-		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int o_ = at_ % size_O_;
-			const int r_ = at_ / size_O_;
+		const float t_ = args->alpha_ / float(max(size_Rank_, kg_index(1)));
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index o_ = at_ % size_O_;
+			const kg_index r_ = at_ / size_O_;
 			d_up_[r_ * size_O_ + o_] = kg_from_f16(d_y_[r_ * size_O_ + o_]) * t_;
 		}
 	}
@@ -4087,9 +4110,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_2(
 	float *__restrict__ d_down_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -4097,52 +4120,52 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_2(
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
-	const int at_ = a_pos_ * size_O_;
-	const int at_2_ = b_pos_ * size_O_;
-	for (int k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const kg_index at_ = a_pos_ * size_O_;
+	const kg_index at_2_ = b_pos_ * size_O_;
+	for (kg_index k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_O_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_O_) {
 				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_O_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_up_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_O_) {
 				kg_fetch_f16(b_next_, &b_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_O_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_f16(b_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -4151,24 +4174,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_2(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -4176,23 +4199,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_2(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_Rank_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_down_2_ = sum_[i_ * 8 + j_];
 					d_down_[row_pos_ * size_Rank_ + column_pos_] = d_down_2_;
@@ -4216,9 +4239,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_2_sm
 	float *__restrict__ d_down_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -4226,52 +4249,52 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_2_sm
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
-	const int at_ = a_pos_ * size_O_;
-	const int at_2_ = b_pos_ * size_O_;
-	for (int k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const kg_index at_ = a_pos_ * size_O_;
+	const kg_index at_2_ = b_pos_ * size_O_;
+	for (kg_index k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_O_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_O_) {
 				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_O_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_up_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_O_) {
 				kg_fetch_f16(b_next_, &b_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_O_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_f16(b_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -4280,23 +4303,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_2_sm
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -4304,23 +4327,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_2_sm
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_Rank_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_down_2_ = sum_[i_ * 4 + j_];
 					d_down_[row_pos_ * size_Rank_ + column_pos_] = d_down_2_;
@@ -4340,72 +4363,73 @@ struct kg_dd4f7221_lora_grad_f16_2_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_2_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_up_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_down_parts_ = (float *)buf[2];
+	const float *__restrict__ d_up_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_down_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_O_ = int(args->size_O_);
-	const int size_O_parts_ = int(args->size_O_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_Rank_ = int(args->size_Rank_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_O_parts_ = kg_extent(&args->size_O_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int o_parts_ = int(blockIdx.z);
-	const int part_ = ((size_O_ + 7) / 8 + (size_O_parts_ - 1)) / size_O_parts_ * 8;
-	const int begin_ = o_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_O_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index o_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_O_ + 7) / 8 + (size_O_parts_ - 1)) / size_O_parts_ * 8;
+	const kg_index begin_ = o_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_O_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
-	const int at_ = a_pos_ * size_O_;
-	const int at_2_ = b_pos_ * size_O_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const kg_index at_ = a_pos_ * size_O_;
+	const kg_index at_2_ = b_pos_ * size_O_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= end_2_) {
 				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_up_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= end_2_) {
 				kg_fetch_f16(b_next_, &b_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_f16(b_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -4414,23 +4438,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_2_pa
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -4438,24 +4462,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_2_pa
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_3_ = o_parts_ * size_R_;
+	const kg_index at_3_ = o_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_Rank_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_down_ = sum_[i_ * 4 + j_];
 					d_down_parts_[(at_3_ + row_pos_) * size_Rank_ + column_pos_] = d_down_;
@@ -4480,61 +4504,61 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_4(
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_I_ = kg_extent(&args->size_I_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_I_ - 1);
-	const int at_ = a_pos_ * size_O_;
-	const int at_2_ = b_pos_ * size_O_;
-	for (int k_from_ = 0; k_from_ < size_O_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_I_ - 1);
+	const kg_index at_ = a_pos_ * size_O_;
+	const kg_index at_2_ = b_pos_ * size_O_;
+	for (kg_index k_from_ = 0; k_from_ < size_O_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_O_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_O_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_O_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_O_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_O_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -4543,19 +4567,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_4(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4566,19 +4590,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_4(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_I_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_part_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_[row_pos_ * size_I_ + column_pos_] = kg_to_f16(d_x_part_[row_pos_ * size_I_ + column_pos_] + d_x_part_2_);
@@ -4605,61 +4629,61 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_4_sm
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_I_ = kg_extent(&args->size_I_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_I_ - 1);
-	const int at_ = a_pos_ * size_O_;
-	const int at_2_ = b_pos_ * size_O_;
-	for (int k_from_ = 0; k_from_ < size_O_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_I_ - 1);
+	const kg_index at_ = a_pos_ * size_O_;
+	const kg_index at_2_ = b_pos_ * size_O_;
+	for (kg_index k_from_ = 0; k_from_ < size_O_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_O_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_O_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_O_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_O_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_O_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -4668,19 +4692,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_4_sm
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4691,19 +4715,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_4_sm
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_I_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_part_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_[row_pos_ * size_I_ + column_pos_] = kg_to_f16(d_x_part_[row_pos_ * size_I_ + column_pos_] + d_x_part_2_);
@@ -4725,71 +4749,72 @@ struct kg_dd4f7221_lora_grad_f16_4_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_4_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_4_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_x_part_2_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_x_part_2_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_O_ = int(args->size_O_);
-	const int size_O_parts_ = int(args->size_O_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_I_ = int(args->size_I_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_O_parts_ = kg_extent(&args->size_O_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int o_parts_ = int(blockIdx.z);
-	const int part_ = ((size_O_ + 15) / 16 + (size_O_parts_ - 1)) / size_O_parts_ * 16;
-	const int begin_ = o_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_O_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index o_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_O_ + 15) / 16 + (size_O_parts_ - 1)) / size_O_parts_ * 16;
+	const kg_index begin_ = o_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_O_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_I_ - 1);
-	const int at_ = a_pos_ * size_O_;
-	const int at_2_ = b_pos_ * size_O_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_I_ - 1);
+	const kg_index at_ = a_pos_ * size_O_;
+	const kg_index at_2_ = b_pos_ * size_O_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -4798,19 +4823,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_4_pa
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4821,20 +4846,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_4_pa
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_3_ = o_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_3_ = o_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_I_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_part_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_part_2_parts_[(at_3_ + row_pos_) * size_I_ + column_pos_] = d_x_part_;
@@ -4855,33 +4880,34 @@ struct kg_dd4f7221_lora_grad_f16_4_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_grad_f16_4_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_4_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_x_part_2_parts_ = (const float *)buf[0];
-	const float *__restrict__ d_x_part_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_x_part_2_parts_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_x_part_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float d_x_part_2_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_I_ = int(args->size_I_);
-	const int size_O_parts_ = int(args->size_O_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_I_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int i_ = at_ % size_I_;
-	const int r_ = at_ / size_I_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_O_parts_ = kg_extent(&args->size_O_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_I_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index i_ = at_ % size_I_;
+	const kg_index r_ = at_ / size_I_;
 	float d_x_part_2_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_O_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_O_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_O_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_O_parts_);
 		float d_x_part_2_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_x_part_2_run_2_ = 0.0f;
-			for (int o_parts_ = block_2_ + lane_; o_parts_ < end_2_; o_parts_ += lanes_) {
+			for (kg_index o_parts_ = block_2_ + lane_; o_parts_ < end_2_; o_parts_ += lanes_) {
 				d_x_part_2_run_2_ += d_x_part_2_parts_[(o_parts_ * size_R_ + r_) * size_I_ + i_];
 			}
 			d_x_part_2_run_ += d_x_part_2_run_2_;
@@ -4891,7 +4917,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_grad_f16_4_jo
 	d_x_part_2_parts_2_[thread_] = d_x_part_2_lane_;
 	__syncthreads();
 	float d_x_part_2_ = 0.0f;
-	for (int i_2_ = 0; i_2_ < lanes_; ++i_2_) {
+	for (kg_index i_2_ = 0; i_2_ < lanes_; ++i_2_) {
 		d_x_part_2_ += d_x_part_2_parts_2_[i_2_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -4913,88 +4939,88 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_5(
 	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_I_ = kg_extent(&args->size_I_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 8 <= size_I_) {
 					kg_fetch_f16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_I_;
+					const kg_index at_ = k_pos_ * size_I_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_I_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 8 <= size_O_) {
 					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_O_;
+					const kg_index at_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5005,19 +5031,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_5(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_I_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_[row_pos_ * size_O_ + column_pos_] = kg_to_f16(d_w_reduced_);
@@ -5043,88 +5069,88 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_5_sm
 	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_I_ = kg_extent(&args->size_I_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 8 <= size_I_) {
 					kg_fetch_f16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_I_;
+					const kg_index at_ = k_pos_ * size_I_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_I_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 8 <= size_O_) {
 					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_O_;
+					const kg_index at_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5135,19 +5161,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_5_sm
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_I_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_[row_pos_ * size_O_ + column_pos_] = kg_to_f16(d_w_reduced_);
@@ -5169,98 +5195,99 @@ struct kg_dd4f7221_lora_grad_f16_5_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_5_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_5_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_reduced_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_R_ = int(args->size_R_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int size_I_ = int(args->size_I_);
-	const int size_O_ = int(args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int r_parts_ = int(blockIdx.z);
-	const int part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_I_) {
 					kg_fetch_f16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_I_;
+					const kg_index at_ = k_pos_ * size_I_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_I_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_O_) {
 					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_O_;
+					const kg_index at_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5271,20 +5298,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_5_pa
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_ = r_parts_ * size_I_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_ = r_parts_ * size_I_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_I_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_reduced_parts_[(at_ + row_pos_) * size_O_ + column_pos_] = d_w_reduced_;
@@ -5305,32 +5332,33 @@ struct kg_dd4f7221_lora_grad_f16_5_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_grad_f16_5_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_5_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_w_reduced_parts_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_w_reduced_parts_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_w_reduced_parts_2_[512];
-	const int size_I_ = int(args->size_I_);
-	const int size_O_ = int(args->size_O_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_I_ * size_O_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int o_ = at_ % size_O_;
-	const int i_ = at_ / size_O_;
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_I_ * size_O_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index o_ = at_ % size_O_;
+	const kg_index i_ = at_ / size_O_;
 	float d_w_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_parts_);
 		float d_w_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_w_reduced_run_2_ = 0.0f;
-			for (int r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
+			for (kg_index r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
 				d_w_reduced_run_2_ += d_w_reduced_parts_[(r_parts_ * size_I_ + i_) * size_O_ + o_];
 			}
 			d_w_reduced_run_ += d_w_reduced_run_2_;
@@ -5340,7 +5368,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_grad_f16_5_jo
 	d_w_reduced_parts_2_[thread_] = d_w_reduced_lane_;
 	__syncthreads();
 	float d_w_reduced_ = 0.0f;
-	for (int i_2_ = 0; i_2_ < lanes_; ++i_2_) {
+	for (kg_index i_2_ = 0; i_2_ < lanes_; ++i_2_) {
 		d_w_reduced_ += d_w_reduced_parts_2_[i_2_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -5362,9 +5390,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_6(
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
-	const int size_I_ = kg_extent(&args->size_I_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -5372,84 +5400,84 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_6(
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_I_) {
 					kg_fetch_f16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_I_;
+					const kg_index at_ = k_pos_ * size_I_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_I_ - 1);
 						a_next_[i_] = kg_from_f16(x_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_Rank_) {
 					kg_fetch_f32(b_next_, &d_down_[k_pos_2_ * size_Rank_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_Rank_;
+					const kg_index at_ = k_pos_2_ * size_Rank_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
 						b_next_[i_] = d_down_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -5462,12 +5490,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_6(
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_Rank_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_I_) {
 					const float d_a_reduced_ = sum_[i_ * 8 + j_];
 					d_a_[row_pos_ * size_Rank_ + column_pos_] = kg_to_f16(d_a_reduced_);
@@ -5491,9 +5519,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_6_sm
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
-	const int size_I_ = kg_extent(&args->size_I_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -5501,83 +5529,83 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_6_sm
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_I_) {
 					kg_fetch_f16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_I_;
+					const kg_index at_ = k_pos_ * size_I_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_I_ - 1);
 						a_next_[i_] = kg_from_f16(x_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_Rank_) {
 					kg_fetch_f32(b_next_, &d_down_[k_pos_2_ * size_Rank_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_Rank_;
+					const kg_index at_ = k_pos_2_ * size_Rank_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
 						b_next_[i_] = d_down_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -5590,12 +5618,12 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_6_sm
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_Rank_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_I_) {
 					const float d_a_reduced_ = sum_[i_ * 4 + j_];
 					d_a_[row_pos_ * size_Rank_ + column_pos_] = kg_to_f16(d_a_reduced_);
@@ -5615,103 +5643,104 @@ struct kg_dd4f7221_lora_grad_f16_6_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_6_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_6_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_down_ = (const float *)buf[1];
-	float *__restrict__ d_a_reduced_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_down_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_reduced_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_R_ = int(args->size_R_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int size_I_ = int(args->size_I_);
-	const int size_Rank_ = int(args->size_Rank_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(blockIdx.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index r_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 4 <= size_I_) {
 					kg_fetch_f16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_I_;
+					const kg_index at_ = k_pos_ * size_I_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_I_ - 1);
 						a_next_[i_] = kg_from_f16(x_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_Rank_) {
 					kg_fetch_f32(b_next_, &d_down_[k_pos_2_ * size_Rank_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_Rank_;
+					const kg_index at_ = k_pos_2_ * size_Rank_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
 						b_next_[i_] = d_down_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -5723,14 +5752,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_6_pa
 		}
 		__syncthreads();
 	}
-	const int at_ = r_parts_ * size_I_;
+	const kg_index at_ = r_parts_ * size_I_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_Rank_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_I_) {
 					const float d_a_reduced_ = sum_[i_ * 4 + j_];
 					d_a_reduced_parts_[(at_ + row_pos_) * size_Rank_ + column_pos_] = d_a_reduced_;
@@ -5754,9 +5783,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_7(
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -5764,84 +5793,84 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_7(
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_Rank_) {
 					kg_fetch_f32(a_next_, &down_[k_pos_ * size_Rank_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_Rank_;
+					const kg_index at_ = k_pos_ * size_Rank_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_Rank_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_Rank_ - 1);
 						a_next_[i_] = down_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_f32(b_next_, &d_up_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_O_;
+					const kg_index at_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = d_up_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -5854,12 +5883,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_7(
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_Rank_) {
 					const float d_b_reduced_ = sum_[i_ * 8 + j_];
 					d_b_[row_pos_ * size_O_ + column_pos_] = kg_to_f16(d_b_reduced_);
@@ -5883,9 +5912,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_7_sm
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -5893,83 +5922,83 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_7_sm
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_Rank_) {
 					kg_fetch_f32(a_next_, &down_[k_pos_ * size_Rank_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_Rank_;
+					const kg_index at_ = k_pos_ * size_Rank_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_Rank_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_Rank_ - 1);
 						a_next_[i_] = down_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_f32(b_next_, &d_up_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_O_;
+					const kg_index at_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = d_up_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -5982,12 +6011,12 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_7_sm
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_Rank_) {
 					const float d_b_reduced_ = sum_[i_ * 4 + j_];
 					d_b_[row_pos_ * size_O_ + column_pos_] = kg_to_f16(d_b_reduced_);
@@ -6010,27 +6039,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_up_ = (float *)kg_result(buf + 1);
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
 	kg_await();
-	const int n_ = size_R_ * size_O_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_O_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
-		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
+		const float t_ = args->alpha_ / float(max(size_Rank_, kg_index(1)));
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int o_ = at_ % size_O_;
-			const int r_ = at_ / size_O_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index o_ = at_ % size_O_;
+			const kg_index r_ = at_ / size_O_;
 			d_up_[r_ * size_O_ + o_] = kg_from_bf16(d_y_[r_ * size_O_ + o_]) * t_;
 		}
 	} else {
-		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int o_ = at_ % size_O_;
-			const int r_ = at_ / size_O_;
+		const float t_ = args->alpha_ / float(max(size_Rank_, kg_index(1)));
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index o_ = at_ % size_O_;
+			const kg_index r_ = at_ / size_O_;
 			d_up_[r_ * size_O_ + o_] = kg_from_bf16(d_y_[r_ * size_O_ + o_]) * t_;
 		}
 	}
@@ -6049,33 +6078,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_1_w
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_up_ = (float *)kg_result(buf + 1);
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
 	kg_await();
 	float d_y_run_[8];
 	float d_up_out_[8];
-	const int n_ = size_R_ * size_O_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_R_ * size_O_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
-		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
+		const float t_ = args->alpha_ / float(max(size_Rank_, kg_index(1)));
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(d_y_run_, d_y_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_up_out_[v_] = d_y_2_ * t_;
 			}
 			kg_store_f32x8(d_up_ + at_, d_up_out_);
 		}
 	} else {
-		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int o_ = at_ % size_O_;
-			const int r_ = at_ / size_O_;
+		const float t_ = args->alpha_ / float(max(size_Rank_, kg_index(1)));
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index o_ = at_ % size_O_;
+			const kg_index r_ = at_ / size_O_;
 			d_up_[r_ * size_O_ + o_] = kg_from_bf16(d_y_[r_ * size_O_ + o_]) * t_;
 		}
 	}
@@ -6095,9 +6124,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_2(
 	float *__restrict__ d_down_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -6105,52 +6134,52 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_2(
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
-	const int at_ = a_pos_ * size_O_;
-	const int at_2_ = b_pos_ * size_O_;
-	for (int k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const kg_index at_ = a_pos_ * size_O_;
+	const kg_index at_2_ = b_pos_ * size_O_;
+	for (kg_index k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_O_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_O_) {
 				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_O_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_up_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_O_) {
 				kg_fetch_bf16(b_next_, &b_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_O_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(b_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -6159,24 +6188,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_2(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -6184,23 +6213,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_2(
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_Rank_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_down_2_ = sum_[i_ * 8 + j_];
 					d_down_[row_pos_ * size_Rank_ + column_pos_] = d_down_2_;
@@ -6224,9 +6253,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_2_s
 	float *__restrict__ d_down_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -6234,52 +6263,52 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_2_s
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
-	const int at_ = a_pos_ * size_O_;
-	const int at_2_ = b_pos_ * size_O_;
-	for (int k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const kg_index at_ = a_pos_ * size_O_;
+	const kg_index at_2_ = b_pos_ * size_O_;
+	for (kg_index k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_O_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_O_) {
 				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_O_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_up_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_O_) {
 				kg_fetch_bf16(b_next_, &b_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_O_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(b_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -6288,23 +6317,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_2_s
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -6312,23 +6341,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_2_s
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_Rank_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_down_2_ = sum_[i_ * 4 + j_];
 					d_down_[row_pos_ * size_Rank_ + column_pos_] = d_down_2_;
@@ -6348,72 +6377,73 @@ struct kg_dd4f7221_lora_grad_bf16_2_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_2_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_up_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_down_parts_ = (float *)buf[2];
+	const float *__restrict__ d_up_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_down_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_O_ = int(args->size_O_);
-	const int size_O_parts_ = int(args->size_O_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_Rank_ = int(args->size_Rank_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_O_parts_ = kg_extent(&args->size_O_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int o_parts_ = int(blockIdx.z);
-	const int part_ = ((size_O_ + 7) / 8 + (size_O_parts_ - 1)) / size_O_parts_ * 8;
-	const int begin_ = o_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_O_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index o_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_O_ + 7) / 8 + (size_O_parts_ - 1)) / size_O_parts_ * 8;
+	const kg_index begin_ = o_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_O_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
-	const int at_ = a_pos_ * size_O_;
-	const int at_2_ = b_pos_ * size_O_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const kg_index at_ = a_pos_ * size_O_;
+	const kg_index at_2_ = b_pos_ * size_O_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= end_2_) {
 				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_up_[at_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= end_2_) {
 				kg_fetch_bf16(b_next_, &b_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = kg_from_bf16(b_[at_2_ + k_pos_3_]);
 					} else {
 						b_next_[i_] = 0.0f;
@@ -6422,23 +6452,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_2_p
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -6446,24 +6476,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_2_p
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_3_ = o_parts_ * size_R_;
+	const kg_index at_3_ = o_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_Rank_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float d_down_ = sum_[i_ * 4 + j_];
 					d_down_parts_[(at_3_ + row_pos_) * size_Rank_ + column_pos_] = d_down_;
@@ -6488,61 +6518,61 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_4(
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_I_ = kg_extent(&args->size_I_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_I_ - 1);
-	const int at_ = a_pos_ * size_O_;
-	const int at_2_ = b_pos_ * size_O_;
-	for (int k_from_ = 0; k_from_ < size_O_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_I_ - 1);
+	const kg_index at_ = a_pos_ * size_O_;
+	const kg_index at_2_ = b_pos_ * size_O_;
+	for (kg_index k_from_ = 0; k_from_ < size_O_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_O_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_O_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_O_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_O_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_O_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -6551,19 +6581,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_4(
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6574,19 +6604,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_4(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_I_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_part_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_[row_pos_ * size_I_ + column_pos_] = kg_to_bf16(d_x_part_[row_pos_ * size_I_ + column_pos_] + d_x_part_2_);
@@ -6613,61 +6643,61 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_4_s
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_I_ = kg_extent(&args->size_I_);
-	const int size_R_ = kg_extent(&args->size_R_);
-	const int size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_I_ - 1);
-	const int at_ = a_pos_ * size_O_;
-	const int at_2_ = b_pos_ * size_O_;
-	for (int k_from_ = 0; k_from_ < size_O_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_I_ - 1);
+	const kg_index at_ = a_pos_ * size_O_;
+	const kg_index at_2_ = b_pos_ * size_O_;
+	for (kg_index k_from_ = 0; k_from_ < size_O_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_O_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_O_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_O_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_O_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_O_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -6676,19 +6706,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_4_s
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6699,19 +6729,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_4_s
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_I_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_part_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_[row_pos_ * size_I_ + column_pos_] = kg_to_bf16(d_x_part_[row_pos_ * size_I_ + column_pos_] + d_x_part_2_);
@@ -6733,71 +6763,72 @@ struct kg_dd4f7221_lora_grad_bf16_4_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_4_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_4_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_x_part_2_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_x_part_2_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_O_ = int(args->size_O_);
-	const int size_O_parts_ = int(args->size_O_parts_);
-	const int size_R_ = int(args->size_R_);
-	const int size_I_ = int(args->size_I_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_O_parts_ = kg_extent(&args->size_O_parts_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int o_parts_ = int(blockIdx.z);
-	const int part_ = ((size_O_ + 15) / 16 + (size_O_parts_ - 1)) / size_O_parts_ * 16;
-	const int begin_ = o_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_O_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index o_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_O_ + 15) / 16 + (size_O_parts_ - 1)) / size_O_parts_ * 16;
+	const kg_index begin_ = o_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_O_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_R_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_I_ - 1);
-	const int at_ = a_pos_ * size_O_;
-	const int at_2_ = b_pos_ * size_O_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_R_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_I_ - 1);
+	const kg_index at_ = a_pos_ * size_O_;
+	const kg_index at_2_ = b_pos_ * size_O_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -6806,19 +6837,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_4_p
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6829,20 +6860,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_4_p
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_3_ = o_parts_ * size_R_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_3_ = o_parts_ * size_R_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_I_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_R_) {
 							const float d_x_part_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_x_part_2_parts_[(at_3_ + row_pos_) * size_I_ + column_pos_] = d_x_part_;
@@ -6863,33 +6894,34 @@ struct kg_dd4f7221_lora_grad_bf16_4_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_grad_bf16_4_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_4_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_x_part_2_parts_ = (const float *)buf[0];
-	const float *__restrict__ d_x_part_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_x_part_2_parts_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_x_part_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float d_x_part_2_parts_2_[512];
-	const int size_R_ = int(args->size_R_);
-	const int size_I_ = int(args->size_I_);
-	const int size_O_parts_ = int(args->size_O_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_R_ * size_I_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int i_ = at_ % size_I_;
-	const int r_ = at_ / size_I_;
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_O_parts_ = kg_extent(&args->size_O_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_R_ * size_I_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index i_ = at_ % size_I_;
+	const kg_index r_ = at_ / size_I_;
 	float d_x_part_2_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_O_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_O_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_O_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_O_parts_);
 		float d_x_part_2_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_x_part_2_run_2_ = 0.0f;
-			for (int o_parts_ = block_2_ + lane_; o_parts_ < end_2_; o_parts_ += lanes_) {
+			for (kg_index o_parts_ = block_2_ + lane_; o_parts_ < end_2_; o_parts_ += lanes_) {
 				d_x_part_2_run_2_ += d_x_part_2_parts_[(o_parts_ * size_R_ + r_) * size_I_ + i_];
 			}
 			d_x_part_2_run_ += d_x_part_2_run_2_;
@@ -6899,7 +6931,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_grad_bf16_4_j
 	d_x_part_2_parts_2_[thread_] = d_x_part_2_lane_;
 	__syncthreads();
 	float d_x_part_2_ = 0.0f;
-	for (int i_2_ = 0; i_2_ < lanes_; ++i_2_) {
+	for (kg_index i_2_ = 0; i_2_ < lanes_; ++i_2_) {
 		d_x_part_2_ += d_x_part_2_parts_2_[i_2_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -6921,88 +6953,88 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_5(
 	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_I_ = kg_extent(&args->size_I_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 8 <= size_I_) {
 					kg_fetch_bf16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_I_;
+					const kg_index at_ = k_pos_ * size_I_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_I_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 8 <= size_O_) {
 					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_O_;
+					const kg_index at_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7013,19 +7045,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_5(
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_I_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(d_w_reduced_);
@@ -7051,88 +7083,88 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_5_s
 	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_I_ = kg_extent(&args->size_I_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 8 <= size_I_) {
 					kg_fetch_bf16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_I_;
+					const kg_index at_ = k_pos_ * size_I_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_I_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 8 <= size_O_) {
 					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_O_;
+					const kg_index at_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7143,19 +7175,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_5_s
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_I_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(d_w_reduced_);
@@ -7177,98 +7209,99 @@ struct kg_dd4f7221_lora_grad_bf16_5_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_5_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_5_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_reduced_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_R_ = int(args->size_R_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int size_I_ = int(args->size_I_);
-	const int size_O_ = int(args->size_O_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int r_parts_ = int(blockIdx.z);
-	const int part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index r_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_I_) {
 					kg_fetch_bf16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_I_;
+					const kg_index at_ = k_pos_ * size_I_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_I_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_O_) {
 					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_O_;
+					const kg_index at_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7279,20 +7312,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_5_p
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_ = r_parts_ * size_I_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_ = r_parts_ * size_I_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_O_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_I_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_reduced_parts_[(at_ + row_pos_) * size_O_ + column_pos_] = d_w_reduced_;
@@ -7313,32 +7346,33 @@ struct kg_dd4f7221_lora_grad_bf16_5_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_grad_bf16_5_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_5_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_w_reduced_parts_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_w_reduced_parts_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_w_reduced_parts_2_[512];
-	const int size_I_ = int(args->size_I_);
-	const int size_O_ = int(args->size_O_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_I_ * size_O_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int o_ = at_ % size_O_;
-	const int i_ = at_ / size_O_;
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_I_ * size_O_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index o_ = at_ % size_O_;
+	const kg_index i_ = at_ / size_O_;
 	float d_w_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_parts_);
 		float d_w_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_w_reduced_run_2_ = 0.0f;
-			for (int r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
+			for (kg_index r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
 				d_w_reduced_run_2_ += d_w_reduced_parts_[(r_parts_ * size_I_ + i_) * size_O_ + o_];
 			}
 			d_w_reduced_run_ += d_w_reduced_run_2_;
@@ -7348,7 +7382,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_grad_bf16_5_j
 	d_w_reduced_parts_2_[thread_] = d_w_reduced_lane_;
 	__syncthreads();
 	float d_w_reduced_ = 0.0f;
-	for (int i_2_ = 0; i_2_ < lanes_; ++i_2_) {
+	for (kg_index i_2_ = 0; i_2_ < lanes_; ++i_2_) {
 		d_w_reduced_ += d_w_reduced_parts_2_[i_2_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -7370,9 +7404,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_6(
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
-	const int size_I_ = kg_extent(&args->size_I_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -7380,84 +7414,84 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_6(
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_I_) {
 					kg_fetch_bf16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_I_;
+					const kg_index at_ = k_pos_ * size_I_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_I_ - 1);
 						a_next_[i_] = kg_from_bf16(x_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_Rank_) {
 					kg_fetch_f32(b_next_, &d_down_[k_pos_2_ * size_Rank_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_Rank_;
+					const kg_index at_ = k_pos_2_ * size_Rank_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
 						b_next_[i_] = d_down_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -7470,12 +7504,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_6(
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_Rank_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_I_) {
 					const float d_a_reduced_ = sum_[i_ * 8 + j_];
 					d_a_[row_pos_ * size_Rank_ + column_pos_] = kg_to_bf16(d_a_reduced_);
@@ -7499,9 +7533,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_6_s
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
-	const int size_I_ = kg_extent(&args->size_I_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -7509,83 +7543,83 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_6_s
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_I_) {
 					kg_fetch_bf16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_I_;
+					const kg_index at_ = k_pos_ * size_I_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_I_ - 1);
 						a_next_[i_] = kg_from_bf16(x_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_Rank_) {
 					kg_fetch_f32(b_next_, &d_down_[k_pos_2_ * size_Rank_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_Rank_;
+					const kg_index at_ = k_pos_2_ * size_Rank_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
 						b_next_[i_] = d_down_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -7598,12 +7632,12 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_6_s
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_Rank_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_I_) {
 					const float d_a_reduced_ = sum_[i_ * 4 + j_];
 					d_a_[row_pos_ * size_Rank_ + column_pos_] = kg_to_bf16(d_a_reduced_);
@@ -7623,103 +7657,104 @@ struct kg_dd4f7221_lora_grad_bf16_6_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_6_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_6_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_down_ = (const float *)buf[1];
-	float *__restrict__ d_a_reduced_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_down_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_reduced_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_R_ = int(args->size_R_);
-	const int size_R_parts_ = int(args->size_R_parts_);
-	const int size_I_ = int(args->size_I_);
-	const int size_Rank_ = int(args->size_Rank_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_parts_ = kg_extent(&args->size_R_parts_);
+	const kg_index size_I_ = kg_extent(&args->size_I_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int r_parts_ = int(blockIdx.z);
-	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
-	const int begin_ = r_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_R_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index r_parts_ = kg_index(blockIdx.z);
+	const kg_index part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const kg_index begin_ = r_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_R_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 4 <= size_I_) {
 					kg_fetch_bf16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_I_;
+					const kg_index at_ = k_pos_ * size_I_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_I_ - 1);
 						a_next_[i_] = kg_from_bf16(x_[at_ + a_pos_2_]);
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_Rank_) {
 					kg_fetch_f32(b_next_, &d_down_[k_pos_2_ * size_Rank_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_Rank_;
+					const kg_index at_ = k_pos_2_ * size_Rank_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
 						b_next_[i_] = d_down_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -7731,14 +7766,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_6_p
 		}
 		__syncthreads();
 	}
-	const int at_ = r_parts_ * size_I_;
+	const kg_index at_ = r_parts_ * size_I_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_Rank_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_I_) {
 					const float d_a_reduced_ = sum_[i_ * 4 + j_];
 					d_a_reduced_parts_[(at_ + row_pos_) * size_Rank_ + column_pos_] = d_a_reduced_;
@@ -7762,9 +7797,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_7(
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -7772,84 +7807,84 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_7(
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_Rank_) {
 					kg_fetch_f32(a_next_, &down_[k_pos_ * size_Rank_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_Rank_;
+					const kg_index at_ = k_pos_ * size_Rank_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_Rank_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_Rank_ - 1);
 						a_next_[i_] = down_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_f32(b_next_, &d_up_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_O_;
+					const kg_index at_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = d_up_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -7862,12 +7897,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_7(
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_Rank_) {
 					const float d_b_reduced_ = sum_[i_ * 8 + j_];
 					d_b_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(d_b_reduced_);
@@ -7891,9 +7926,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_7_s
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_O_ = kg_extent(&args->size_O_);
-	const int size_Rank_ = kg_extent(&args->size_Rank_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_O_ = kg_extent(&args->size_O_);
+	const kg_index size_Rank_ = kg_extent(&args->size_Rank_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -7901,83 +7936,83 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_7_s
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				if (a_pos_ + 4 <= size_Rank_) {
 					kg_fetch_f32(a_next_, &down_[k_pos_ * size_Rank_ + a_pos_]);
 				} else {
-					const int at_ = k_pos_ * size_Rank_;
+					const kg_index at_ = k_pos_ * size_Rank_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_Rank_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_Rank_ - 1);
 						a_next_[i_] = down_[at_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				if (b_pos_ + 4 <= size_O_) {
 					kg_fetch_f32(b_next_, &d_up_[k_pos_2_ * size_O_ + b_pos_]);
 				} else {
-					const int at_ = k_pos_2_ * size_O_;
+					const kg_index at_ = k_pos_2_ * size_O_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_O_ - 1);
 						b_next_[i_] = d_up_[at_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -7990,12 +8025,12 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_7_s
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_O_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_Rank_) {
 					const float d_b_reduced_ = sum_[i_ * 4 + j_];
 					d_b_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(d_b_reduced_);

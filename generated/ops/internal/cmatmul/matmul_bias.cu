@@ -12,6 +12,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x8439e81ce666c587ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -47,13 +54,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -256,12 +267,12 @@ struct kg_block_bf16 {
 
 // A lane's part of a block of 16 by 16 sums: two fragments C of mma.m16n8k16 beside
 // each other. Its first element has row lane/4 and column lane%4*2.
-struct kg_sums {
+struct kg_block_f32 {
 	float v[8];
 };
 
 // Sets the sums to zero.
-__device__ __forceinline__ void kg_clear(kg_sums &sums) {
+__device__ __forceinline__ void kg_clear(kg_block_f32 &sums) {
 	#pragma unroll
 	for (int i = 0; i < 8; ++i) {
 		sums.v[i] = 0.0f;
@@ -269,7 +280,7 @@ __device__ __forceinline__ void kg_clear(kg_sums &sums) {
 }
 
 // A lane's element i.
-__device__ __forceinline__ float kg_cell(const kg_sums &sums, int i) { return sums.v[i]; }
+__device__ __forceinline__ float kg_cell(const kg_block_f32 &sums, int i) { return sums.v[i]; }
 
 // The address of an array of shared memory as instructions take it.
 __device__ __forceinline__ unsigned kg_shared_address(const void *array) {
@@ -340,7 +351,7 @@ __device__ __forceinline__ void kg_mma(float *c, const kg_block_bf16 &a, unsigne
 }
 
 // Adds the product of two blocks.
-template <class T> __device__ __forceinline__ void kg_multiply(kg_sums &sums, const T &a, const T &b) {
+template <class T> __device__ __forceinline__ void kg_multiply(kg_block_f32 &sums, const T &a, const T &b) {
 	kg_mma(sums.v, a, b.r[0], b.r[1]);
 	kg_mma(sums.v + 4, a, b.r[2], b.r[3]);
 }
@@ -360,9 +371,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nn_f32
 	float *__restrict__ c_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -370,84 +381,84 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nn_f32
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_K_) {
 				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -455,7 +466,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nn_f32
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
@@ -463,13 +474,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nn_f32
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_;
@@ -494,9 +505,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_f32
 	float *__restrict__ c_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -504,83 +515,83 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_f32
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_K_) {
 				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -588,7 +599,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_f32
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
@@ -596,13 +607,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_f32
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_;
@@ -623,105 +634,106 @@ struct kg_dd4f7221_matmul_bias_nn_f32_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_f32_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nn_f32_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= end_2_) {
 				kg_fetch_f32(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_3_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					const kg_index at_5_ = (at_4_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_5_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -729,21 +741,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_f32
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -763,36 +775,37 @@ struct kg_dd4f7221_matmul_bias_nn_f32_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_nn_f32_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nn_f32_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ product_parts_ = (const float *)buf[0];
-	const float *__restrict__ bias_ = (const float *)buf[1];
-	float *__restrict__ c_ = (float *)buf[2];
+	const float *__restrict__ product_parts_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ c_ = (float *)kg_result(buf + 2);
 	__shared__ float product_parts_2_[512];
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int at_2_ = at_ / size_N_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index at_2_ = at_ / size_N_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -802,7 +815,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_nn_f32
 	product_parts_2_[thread_] = product_lane_;
 	__syncthreads();
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -825,88 +838,88 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nn_f16
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -917,20 +930,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nn_f16
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
@@ -957,88 +970,88 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_f16
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1049,20 +1062,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_f16
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
@@ -1085,100 +1098,101 @@ struct kg_dd4f7221_matmul_bias_nn_f16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_f16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nn_f16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_3_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					const kg_index at_5_ = (at_4_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_5_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1189,20 +1203,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_f16
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -1224,36 +1238,37 @@ struct kg_dd4f7221_matmul_bias_nn_f16_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_nn_f16_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nn_f16_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ product_parts_ = (const float *)buf[0];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[2];
+	const float *__restrict__ product_parts_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float product_parts_2_[512];
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int at_2_ = at_ / size_N_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index at_2_ = at_ / size_N_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -1263,7 +1278,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_nn_f16
 	product_parts_2_[thread_] = product_lane_;
 	__syncthreads();
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1286,88 +1301,88 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nn_bf1
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1378,20 +1393,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nn_bf1
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
@@ -1418,88 +1433,88 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_bf1
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1510,20 +1525,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_bf1
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
@@ -1546,100 +1561,101 @@ struct kg_dd4f7221_matmul_bias_nn_bf16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_bf16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nn_bf16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_3_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					const kg_index at_5_ = (at_4_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_5_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1650,20 +1666,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_bf1
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -1685,36 +1701,37 @@ struct kg_dd4f7221_matmul_bias_nn_bf16_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_nn_bf16_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nn_bf16_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ product_parts_ = (const float *)buf[0];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[2];
+	const float *__restrict__ product_parts_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float product_parts_2_[512];
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int at_2_ = at_ / size_N_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index at_2_ = at_ / size_N_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -1724,7 +1741,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_nn_bf1
 	product_parts_2_[thread_] = product_lane_;
 	__syncthreads();
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1747,9 +1764,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nt_f32
 	float *__restrict__ c_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -1757,55 +1774,55 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nt_f32
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_K_) {
 				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_K_) {
 				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -1814,24 +1831,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nt_f32
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -1839,24 +1856,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nt_f32
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_;
@@ -1881,9 +1898,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_f32
 	float *__restrict__ c_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -1891,55 +1908,55 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_f32
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_K_) {
 				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_K_) {
 				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -1948,23 +1965,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_f32
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -1972,24 +1989,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_f32
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_;
@@ -2010,77 +2027,78 @@ struct kg_dd4f7221_matmul_bias_nt_f32_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_f32_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nt_f32_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_N_;
-	const int at_5_ = (at_4_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_N_;
+	const kg_index at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= end_2_) {
 				kg_fetch_f32(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_3_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= end_2_) {
 				kg_fetch_f32(b_next_, &b_[at_5_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_5_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2089,23 +2107,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_f32
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2113,24 +2131,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_f32
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					product_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -2155,64 +2173,64 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nt_f16
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -2221,19 +2239,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nt_f16
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2244,20 +2262,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nt_f16
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
@@ -2284,64 +2302,64 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_f16
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -2350,19 +2368,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_f16
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2373,20 +2391,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_f16
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
@@ -2409,76 +2427,77 @@ struct kg_dd4f7221_matmul_bias_nt_f16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_f16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nt_f16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_N_;
-	const int at_5_ = (at_4_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_N_;
+	const kg_index at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_3_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_f16(b_next_, &b_[at_5_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_5_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -2487,19 +2506,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_f16
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2510,20 +2529,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_f16
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -2550,64 +2569,64 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nt_bf1
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -2616,19 +2635,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nt_bf1
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2639,20 +2658,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nt_bf1
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
@@ -2679,64 +2698,64 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_bf1
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -2745,19 +2764,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_bf1
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2768,20 +2787,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_bf1
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
@@ -2804,76 +2823,77 @@ struct kg_dd4f7221_matmul_bias_nt_bf16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_bf16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nt_bf16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_N_;
-	const int at_5_ = (at_4_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_N_;
+	const kg_index at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_3_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_bf16(b_next_, &b_[at_5_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_5_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -2882,19 +2902,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_bf1
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2905,20 +2925,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_bf1
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -2945,9 +2965,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tn_f32
 	float *__restrict__ c_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -2955,86 +2975,86 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tn_f32
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 4 <= size_M_) {
 					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3046,15 +3066,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tn_f32
 		}
 		__syncthreads();
 	}
-	const int at_2_ = z_ * size_M_;
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_;
@@ -3079,9 +3099,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_f32
 	float *__restrict__ c_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -3089,85 +3109,85 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_f32
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 4 <= size_M_) {
 					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3179,15 +3199,15 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_f32
 		}
 		__syncthreads();
 	}
-	const int at_2_ = z_ * size_M_;
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_;
@@ -3208,107 +3228,108 @@ struct kg_dd4f7221_matmul_bias_tn_f32_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_f32_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tn_f32_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 4 <= size_M_) {
 					kg_fetch_f32(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_3_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_3_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					const kg_index at_3_ = (at_2_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_3_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3320,14 +3341,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_f32
 		}
 		__syncthreads();
 	}
-	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -3352,90 +3373,90 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tn_f16
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3446,21 +3467,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tn_f16
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
@@ -3487,90 +3508,90 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_f16
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3581,21 +3602,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_f16
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
@@ -3618,102 +3639,103 @@ struct kg_dd4f7221_matmul_bias_tn_f16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_f16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tn_f16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_3_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_3_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					const kg_index at_3_ = (at_2_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_3_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3724,20 +3746,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_f16
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -3764,90 +3786,90 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tn_bf1
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3858,21 +3880,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tn_bf1
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
@@ -3899,90 +3921,90 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_bf1
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3993,21 +4015,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_bf1
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
@@ -4030,102 +4052,103 @@ struct kg_dd4f7221_matmul_bias_tn_bf16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_bf16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tn_bf16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_3_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_3_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					const kg_index at_3_ = (at_2_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_3_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4136,20 +4159,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_bf1
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -4176,9 +4199,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tt_f32
 	float *__restrict__ c_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -4186,58 +4209,58 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tt_f32
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 4 <= size_M_) {
 					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_K_) {
 				kg_fetch_f32(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -4246,24 +4269,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tt_f32
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -4272,21 +4295,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tt_f32
 		if (more_) {
 			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_4_ = z_ * size_M_;
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_;
@@ -4311,9 +4334,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_f32
 	float *__restrict__ c_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -4321,58 +4344,58 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_f32
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 4 <= size_M_) {
 					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_K_) {
 				kg_fetch_f32(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -4381,23 +4404,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_f32
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -4406,21 +4429,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_f32
 		if (more_) {
 			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_4_ = z_ * size_M_;
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_;
@@ -4441,80 +4464,81 @@ struct kg_dd4f7221_matmul_bias_tt_f32_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_f32_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tt_f32_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 4 <= size_M_) {
 					kg_fetch_f32(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_5_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_5_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= end_2_) {
 				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -4523,23 +4547,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_f32
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -4548,20 +4572,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_f32
 		if (more_) {
 			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -4586,67 +4610,67 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tt_f16
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_4_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_3_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -4655,19 +4679,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tt_f16
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4678,21 +4702,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tt_f16
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
@@ -4719,67 +4743,67 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_f16
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_4_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_3_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -4788,19 +4812,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_f16
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4811,21 +4835,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_f16
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
@@ -4848,79 +4872,80 @@ struct kg_dd4f7221_matmul_bias_tt_f16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_f16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tt_f16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_5_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_5_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -4929,19 +4954,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_f16
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4952,20 +4977,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_f16
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -4992,67 +5017,67 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tt_bf1
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_4_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_3_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -5061,19 +5086,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tt_bf1
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5084,21 +5109,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tt_bf1
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
@@ -5125,67 +5150,67 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_bf1
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_4_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_3_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -5194,19 +5219,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_bf1
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5217,21 +5242,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_bf1
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
@@ -5254,79 +5279,80 @@ struct kg_dd4f7221_matmul_bias_tt_bf16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_bf16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tt_bf16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_5_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_5_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -5335,19 +5361,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_bf1
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5358,20 +5384,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_bf1
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -5397,9 +5423,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -5407,55 +5433,55 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_N_) {
 				kg_fetch_f32(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_c_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_N_) {
 				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -5464,24 +5490,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -5489,23 +5515,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float d_a_reduced_ = sum_[i_ * 8 + j_];
 					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
@@ -5529,9 +5555,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -5539,55 +5565,55 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_N_) {
 				kg_fetch_f32(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_c_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_N_) {
 				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -5596,23 +5622,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -5620,23 +5646,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float d_a_reduced_ = sum_[i_ * 4 + j_];
 					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
@@ -5656,35 +5682,36 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f32_1_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_nn_f32_1_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f32_1_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_a_reduced_parts_ = (const float *)buf[0];
-	float *__restrict__ d_a_ = (float *)buf[1];
+	const float *__restrict__ d_a_reduced_parts_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 1);
 	__shared__ float d_a_reduced_parts_2_[512];
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_Z_ * size_M_ * size_K_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int at_2_ = at_ / size_K_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index at_2_ = at_ / size_K_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_a_reduced_run_2_ += d_a_reduced_parts_[((n_parts_ * size_Z_ + z_) * size_M_ + m_) * size_K_ + k_];
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -5694,7 +5721,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 	d_a_reduced_parts_2_[thread_] = d_a_reduced_lane_;
 	__syncthreads();
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -5716,9 +5743,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	float *__restrict__ d_b_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -5726,86 +5753,86 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
 				if (a_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = a_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_c_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -5817,14 +5844,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 		}
 		__syncthreads();
 	}
-	const int at_2_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_K_) {
 					const float d_b_reduced_ = sum_[i_ * 8 + j_];
 					d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
@@ -5848,9 +5875,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 	float *__restrict__ d_b_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -5858,85 +5885,85 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
 				if (a_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = a_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_c_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -5948,14 +5975,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 		}
 		__syncthreads();
 	}
-	const int at_2_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_K_) {
 					const float d_b_reduced_ = sum_[i_ * 4 + j_];
 					d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
@@ -5976,27 +6003,27 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + d_c_[at_2_ + n_];
@@ -6021,48 +6048,48 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[4];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_c_run_, d_c_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_c_2_ = d_c_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_c_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_c_run_, d_c_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
@@ -6075,8 +6102,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
 		}
@@ -6094,26 +6121,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_ = (float *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_Z_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_Z_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_Z_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_Z_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
+			for (kg_index z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[z_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -6123,7 +6150,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	__syncthreads();
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -6145,64 +6172,64 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -6211,19 +6238,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6234,19 +6261,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_f16(d_a_reduced_);
@@ -6272,64 +6299,64 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -6338,19 +6365,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6361,19 +6388,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_f16(d_a_reduced_);
@@ -6395,35 +6422,36 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f16_1_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_nn_f16_1_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f16_1_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_a_reduced_parts_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_a_reduced_parts_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_a_reduced_parts_2_[512];
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_Z_ * size_M_ * size_K_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int at_2_ = at_ / size_K_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index at_2_ = at_ / size_K_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_a_reduced_run_2_ += d_a_reduced_parts_[((n_parts_ * size_Z_ + z_) * size_M_ + m_) * size_K_ + k_];
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -6433,7 +6461,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 	d_a_reduced_parts_2_[thread_] = d_a_reduced_lane_;
 	__syncthreads();
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -6455,90 +6483,90 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6549,20 +6577,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(d_b_reduced_);
@@ -6588,90 +6616,90 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6682,20 +6710,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(d_b_reduced_);
@@ -6718,27 +6746,27 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_f16(d_c_[at_2_ + n_]);
@@ -6763,48 +6791,48 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(d_c_run_, d_c_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_c_2_ = d_c_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_c_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(d_c_run_, d_c_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
@@ -6817,8 +6845,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
@@ -6836,26 +6864,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_Z_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_Z_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_Z_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_Z_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
+			for (kg_index z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[z_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -6865,7 +6893,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	__syncthreads();
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -6887,64 +6915,64 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -6953,19 +6981,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6976,19 +7004,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
@@ -7014,64 +7042,64 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -7080,19 +7108,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7103,19 +7131,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
@@ -7137,35 +7165,36 @@ struct kg_dd4f7221_matmul_bias_grad_nn_bf16_1_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_nn_bf16_1_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_bf16_1_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_a_reduced_parts_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_a_reduced_parts_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_a_reduced_parts_2_[512];
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_Z_ * size_M_ * size_K_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int at_2_ = at_ / size_K_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index at_2_ = at_ / size_K_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_a_reduced_run_2_ += d_a_reduced_parts_[((n_parts_ * size_Z_ + z_) * size_M_ + m_) * size_K_ + k_];
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -7175,7 +7204,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 	d_a_reduced_parts_2_[thread_] = d_a_reduced_lane_;
 	__syncthreads();
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -7197,90 +7226,90 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7291,20 +7320,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
@@ -7330,90 +7359,90 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7424,20 +7453,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
@@ -7460,27 +7489,27 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_c_[at_2_ + n_]);
@@ -7505,48 +7534,48 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(d_c_run_, d_c_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_c_2_ = d_c_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_c_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(d_c_run_, d_c_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
@@ -7559,8 +7588,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
@@ -7578,26 +7607,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_Z_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_Z_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_Z_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_Z_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
+			for (kg_index z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[z_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -7607,7 +7636,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	__syncthreads();
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -7629,9 +7658,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -7639,84 +7668,84 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_N_) {
 				kg_fetch_f32(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_c_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = b_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -7724,7 +7753,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
@@ -7732,12 +7761,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float d_a_reduced_ = sum_[i_ * 8 + j_];
 					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
@@ -7761,9 +7790,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -7771,83 +7800,83 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_N_) {
 				kg_fetch_f32(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_c_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = b_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -7855,7 +7884,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
@@ -7863,12 +7892,12 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float d_a_reduced_ = sum_[i_ * 4 + j_];
 					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
@@ -7892,88 +7921,88 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7984,19 +8013,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_f16(d_a_reduced_);
@@ -8022,88 +8051,88 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -8114,19 +8143,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_f16(d_a_reduced_);
@@ -8152,88 +8181,88 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -8244,19 +8273,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
@@ -8282,88 +8311,88 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -8374,19 +8403,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_n
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
@@ -8412,9 +8441,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_t
 	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -8422,58 +8451,58 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_t
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
 				if (a_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = b_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_N_) {
 				kg_fetch_f32(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_c_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -8482,24 +8511,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_t
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -8508,20 +8537,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_t
 		if (more_) {
 			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_4_ = z_ * size_K_;
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_M_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_K_) {
 					const float d_a_reduced_ = sum_[i_ * 8 + j_];
 					d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
@@ -8545,9 +8574,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_t
 	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -8555,58 +8584,58 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_t
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
 				if (a_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = b_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_N_) {
 				kg_fetch_f32(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_c_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -8615,23 +8644,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_t
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -8640,20 +8669,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_t
 		if (more_) {
 			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_4_ = z_ * size_K_;
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_M_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_K_) {
 					const float d_a_reduced_ = sum_[i_ * 4 + j_];
 					d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
@@ -8677,67 +8706,67 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_t
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_3_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -8746,19 +8775,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_t
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -8769,20 +8798,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_t
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_M_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_f16(d_a_reduced_);
@@ -8808,67 +8837,67 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_t
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_3_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -8877,19 +8906,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_t
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -8900,20 +8929,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_t
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_M_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_f16(d_a_reduced_);
@@ -8939,67 +8968,67 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_t
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_3_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -9008,19 +9037,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_t
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -9031,20 +9060,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_t
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_M_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);
@@ -9070,67 +9099,67 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_t
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_3_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -9139,19 +9168,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_t
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -9162,20 +9191,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_t
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_M_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);

@@ -12,6 +12,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0xd70640ecbfe2b519ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -47,13 +54,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -284,12 +295,12 @@ struct kg_block_bf16 {
 
 // A lane's part of a block of 16 by 16 sums: two fragments C of mma.m16n8k16 beside
 // each other. Its first element has row lane/4 and column lane%4*2.
-struct kg_sums {
+struct kg_block_f32 {
 	float v[8];
 };
 
 // Sets the sums to zero.
-__device__ __forceinline__ void kg_clear(kg_sums &sums) {
+__device__ __forceinline__ void kg_clear(kg_block_f32 &sums) {
 	#pragma unroll
 	for (int i = 0; i < 8; ++i) {
 		sums.v[i] = 0.0f;
@@ -297,7 +308,7 @@ __device__ __forceinline__ void kg_clear(kg_sums &sums) {
 }
 
 // A lane's element i.
-__device__ __forceinline__ float kg_cell(const kg_sums &sums, int i) { return sums.v[i]; }
+__device__ __forceinline__ float kg_cell(const kg_block_f32 &sums, int i) { return sums.v[i]; }
 
 // The address of an array of shared memory as instructions take it.
 __device__ __forceinline__ unsigned kg_shared_address(const void *array) {
@@ -368,7 +379,7 @@ __device__ __forceinline__ void kg_mma(float *c, const kg_block_bf16 &a, unsigne
 }
 
 // Adds the product of two blocks.
-template <class T> __device__ __forceinline__ void kg_multiply(kg_sums &sums, const T &a, const T &b) {
+template <class T> __device__ __forceinline__ void kg_multiply(kg_block_f32 &sums, const T &a, const T &b) {
 	kg_mma(sums.v, a, b.r[0], b.r[1]);
 	kg_mma(sums.v + 4, a, b.r[2], b.r[3]);
 }
@@ -389,9 +400,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	float *__restrict__ c_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -399,84 +410,84 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_K_) {
 				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -484,7 +495,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
@@ -492,13 +503,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_ + row_pos_) * size_N_ + column_pos_];
@@ -524,9 +535,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	float *__restrict__ c_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -534,83 +545,83 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_K_) {
 				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -618,7 +629,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
@@ -626,13 +637,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_ + row_pos_) * size_N_ + column_pos_];
@@ -653,105 +664,106 @@ struct kg_dd4f7221_matmul_bias_residual_nn_f32_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_nn_f32_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nn_f32_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= end_2_) {
 				kg_fetch_f32(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_3_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					const kg_index at_5_ = (at_4_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_5_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -759,21 +771,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -793,37 +805,38 @@ struct kg_dd4f7221_matmul_bias_residual_nn_f32_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_nn_f32_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nn_f32_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ product_parts_ = (const float *)buf[0];
-	const float *__restrict__ bias_ = (const float *)buf[1];
-	const float *__restrict__ residual_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
+	const float *__restrict__ product_parts_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ residual_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
 	__shared__ float product_parts_2_[512];
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int at_2_ = at_ / size_N_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index at_2_ = at_ / size_N_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -833,7 +846,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	product_parts_2_[thread_] = product_lane_;
 	__syncthreads();
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -857,88 +870,88 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -949,20 +962,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_ + kg_from_f16(residual_[(at_ + row_pos_) * size_N_ + column_pos_]));
@@ -990,88 +1003,88 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1082,20 +1095,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_ + kg_from_f16(residual_[(at_ + row_pos_) * size_N_ + column_pos_]));
@@ -1118,100 +1131,101 @@ struct kg_dd4f7221_matmul_bias_residual_nn_f16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_nn_f16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nn_f16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_3_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					const kg_index at_5_ = (at_4_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_5_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1222,20 +1236,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -1257,37 +1271,38 @@ struct kg_dd4f7221_matmul_bias_residual_nn_f16_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_nn_f16_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nn_f16_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ product_parts_ = (const float *)buf[0];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const float *__restrict__ product_parts_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float product_parts_2_[512];
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int at_2_ = at_ / size_N_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index at_2_ = at_ / size_N_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -1297,7 +1312,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	product_parts_2_[thread_] = product_lane_;
 	__syncthreads();
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1321,88 +1336,88 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1413,20 +1428,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_ + kg_from_bf16(residual_[(at_ + row_pos_) * size_N_ + column_pos_]));
@@ -1454,88 +1469,88 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1546,20 +1561,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_ + kg_from_bf16(residual_[(at_ + row_pos_) * size_N_ + column_pos_]));
@@ -1582,100 +1597,101 @@ struct kg_dd4f7221_matmul_bias_residual_nn_bf16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_nn_bf16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nn_bf16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_3_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					const kg_index at_5_ = (at_4_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_5_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -1686,20 +1702,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -1721,37 +1737,38 @@ struct kg_dd4f7221_matmul_bias_residual_nn_bf16_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_nn_bf16_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nn_bf16_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ product_parts_ = (const float *)buf[0];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const float *__restrict__ product_parts_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float product_parts_2_[512];
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int n_2_ = at_ % size_N_;
-	const int at_2_ = at_ / size_N_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index n_2_ = at_ % size_N_;
+	const kg_index at_2_ = at_ / size_N_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float product_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_K_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_K_parts_);
 		float product_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float product_run_2_ = 0.0f;
-			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+			for (kg_index k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
 				product_run_2_ += product_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
 			}
 			product_run_ += product_run_2_;
@@ -1761,7 +1778,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	product_parts_2_[thread_] = product_lane_;
 	__syncthreads();
 	float product_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		product_ += product_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1785,9 +1802,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	float *__restrict__ c_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -1795,55 +1812,55 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_K_) {
 				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_K_) {
 				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -1852,24 +1869,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -1877,24 +1894,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_ + row_pos_) * size_N_ + column_pos_];
@@ -1920,9 +1937,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	float *__restrict__ c_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -1930,55 +1947,55 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_K_) {
 				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_K_) {
 				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -1987,23 +2004,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2011,24 +2028,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_ + row_pos_) * size_N_ + column_pos_];
@@ -2049,77 +2066,78 @@ struct kg_dd4f7221_matmul_bias_residual_nt_f32_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_nt_f32_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nt_f32_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_N_;
-	const int at_5_ = (at_4_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_N_;
+	const kg_index at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= end_2_) {
 				kg_fetch_f32(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = a_[at_3_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= end_2_) {
 				kg_fetch_f32(b_next_, &b_[at_5_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_5_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -2128,23 +2146,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -2152,24 +2170,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					product_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -2195,64 +2213,64 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -2261,19 +2279,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2284,20 +2302,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_ + kg_from_f16(residual_[(at_ + row_pos_) * size_N_ + column_pos_]));
@@ -2325,64 +2343,64 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -2391,19 +2409,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2414,20 +2432,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_ + kg_from_f16(residual_[(at_ + row_pos_) * size_N_ + column_pos_]));
@@ -2450,76 +2468,77 @@ struct kg_dd4f7221_matmul_bias_residual_nt_f16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_nt_f16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nt_f16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_N_;
-	const int at_5_ = (at_4_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_N_;
+	const kg_index at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_f16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_3_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_f16(b_next_, &b_[at_5_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_5_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -2528,19 +2547,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2551,20 +2570,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -2592,64 +2611,64 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -2658,19 +2677,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2681,20 +2700,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_ + kg_from_bf16(residual_[(at_ + row_pos_) * size_N_ + column_pos_]));
@@ -2722,64 +2741,64 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_K_) {
 				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_K_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -2788,19 +2807,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2811,20 +2830,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_ + kg_from_bf16(residual_[(at_ + row_pos_) * size_N_ + column_pos_]));
@@ -2847,76 +2866,77 @@ struct kg_dd4f7221_matmul_bias_residual_nt_bf16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_nt_bf16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nt_bf16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + a_pos_) * size_K_;
-	const int at_4_ = z_ * size_N_;
-	const int at_5_ = (at_4_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + a_pos_) * size_K_;
+	const kg_index at_4_ = z_ * size_N_;
+	const kg_index at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= end_2_) {
 				kg_fetch_bf16(a_next_, &a_[at_3_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < end_2_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_3_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_bf16(b_next_, &b_[at_5_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_5_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -2925,19 +2945,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -2948,20 +2968,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -2989,9 +3009,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	float *__restrict__ c_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -2999,86 +3019,86 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 4 <= size_M_) {
 					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3090,15 +3110,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int at_2_ = z_ * size_M_;
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_2_ + row_pos_) * size_N_ + column_pos_];
@@ -3124,9 +3144,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	float *__restrict__ c_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -3134,85 +3154,85 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 4 <= size_M_) {
 					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3224,15 +3244,15 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int at_2_ = z_ * size_M_;
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_2_ + row_pos_) * size_N_ + column_pos_];
@@ -3253,107 +3273,108 @@ struct kg_dd4f7221_matmul_bias_residual_tn_f32_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_tn_f32_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tn_f32_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 4 <= size_M_) {
 					kg_fetch_f32(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_3_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_3_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					const kg_index at_3_ = (at_2_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = b_[at_3_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -3365,14 +3386,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -3398,90 +3419,90 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3492,21 +3513,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_ + kg_from_f16(residual_[(at_2_ + row_pos_) * size_N_ + column_pos_]));
@@ -3534,90 +3555,90 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3628,21 +3649,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_ + kg_from_f16(residual_[(at_2_ + row_pos_) * size_N_ + column_pos_]));
@@ -3665,102 +3686,103 @@ struct kg_dd4f7221_matmul_bias_residual_tn_f16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_tn_f16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tn_f16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_3_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_3_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					const kg_index at_3_ = (at_2_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_3_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3771,20 +3793,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -3812,90 +3834,90 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -3906,21 +3928,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_ + kg_from_bf16(residual_[(at_2_ + row_pos_) * size_N_ + column_pos_]));
@@ -3948,90 +3970,90 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_K_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4042,21 +4064,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_ + kg_from_bf16(residual_[(at_2_ + row_pos_) * size_N_ + column_pos_]));
@@ -4079,102 +4101,103 @@ struct kg_dd4f7221_matmul_bias_residual_tn_bf16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_tn_bf16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tn_bf16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_2_ = z_ * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_3_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_3_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					const kg_index at_3_ = (at_2_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_3_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4185,20 +4208,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -4226,9 +4249,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	float *__restrict__ c_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -4236,58 +4259,58 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 4 <= size_M_) {
 					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_K_) {
 				kg_fetch_f32(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -4296,24 +4319,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -4322,21 +4345,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		if (more_) {
 			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_4_ = z_ * size_M_;
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_4_ + row_pos_) * size_N_ + column_pos_];
@@ -4362,9 +4385,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	float *__restrict__ c_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -4372,58 +4395,58 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 4 <= size_M_) {
 					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_K_) {
 				kg_fetch_f32(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -4432,23 +4455,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -4457,21 +4480,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		if (more_) {
 			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_4_ = z_ * size_M_;
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			const float bias_2_ = bias_[column_pos_];
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_ + residual_[(at_4_ + row_pos_) * size_N_ + column_pos_];
@@ -4492,80 +4515,81 @@ struct kg_dd4f7221_matmul_bias_residual_tt_f32_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_tt_f32_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tt_f32_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 4 <= size_M_) {
 					kg_fetch_f32(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_5_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						a_next_[i_] = a_[at_5_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= end_2_) {
 				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -4574,23 +4598,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -4599,20 +4623,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		if (more_) {
 			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -4638,67 +4662,67 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_4_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_3_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -4707,19 +4731,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4730,21 +4754,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_ + kg_from_f16(residual_[(at_4_ + row_pos_) * size_N_ + column_pos_]));
@@ -4772,67 +4796,67 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_4_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_f16(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_3_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -4841,19 +4865,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -4864,21 +4888,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_ + kg_from_f16(residual_[(at_4_ + row_pos_) * size_N_ + column_pos_]));
@@ -4901,79 +4925,80 @@ struct kg_dd4f7221_matmul_bias_residual_tt_f16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_tt_f16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tt_f16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_f16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_5_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_5_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -4982,19 +5007,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5005,20 +5030,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -5046,67 +5071,67 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_4_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_3_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -5115,19 +5140,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5138,21 +5163,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_ + kg_from_bf16(residual_[(at_4_ + row_pos_) * size_N_ + column_pos_]));
@@ -5180,67 +5205,67 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	const int at_3_ = (at_2_ + b_pos_) * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_N_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_K_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_K_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_M_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_4_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_K_) {
 				kg_fetch_bf16(b_next_, &b_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_K_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_3_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -5249,19 +5274,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5272,21 +5297,21 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_4_ = z_ * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+		for (kg_index c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
 			if (column_pos_ < size_N_) {
 				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_ + kg_from_bf16(residual_[(at_4_ + row_pos_) * size_N_ + column_pos_]));
@@ -5309,79 +5334,80 @@ struct kg_dd4f7221_matmul_bias_residual_tt_bf16_parts_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_tt_bf16_parts(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tt_bf16_parts_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ product_parts_ = (float *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ product_parts_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_K_parts_ = int(args->size_K_parts_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_K_parts_ = kg_extent(&args->size_K_parts_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int at_ = int(blockIdx.z);
-	const int z_ = at_ % size_Z_;
-	const int k_parts_ = at_ / size_Z_;
-	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
-	const int begin_ = k_parts_ * part_;
-	const int end_ = begin_ + part_;
-	const int end_2_ = min(end_, size_K_);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index at_ = kg_index(blockIdx.z);
+	const kg_index z_ = at_ % size_Z_;
+	const kg_index k_parts_ = at_ / size_Z_;
+	const kg_index part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const kg_index begin_ = k_parts_ * part_;
+	const kg_index end_ = begin_ + part_;
+	const kg_index end_2_ = min(end_, size_K_);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_N_ - 1);
-	const int at_2_ = z_ * size_K_;
-	const int at_3_ = z_ * size_N_;
-	const int at_4_ = (at_3_ + b_pos_) * size_K_;
-	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
+	const kg_index at_2_ = z_ * size_K_;
+	const kg_index at_3_ = z_ * size_N_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				if (a_pos_ + 8 <= size_M_) {
 					kg_fetch_bf16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
 				} else {
-					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					const kg_index at_5_ = (at_2_ + k_pos_) * size_M_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_M_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_5_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= end_2_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < end_2_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -5390,19 +5416,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > begin_) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -5413,20 +5439,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							product_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = product_;
@@ -5452,9 +5478,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -5462,55 +5488,55 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_N_) {
 				kg_fetch_f32(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_c_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_N_) {
 				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -5519,24 +5545,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -5544,23 +5570,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float d_a_reduced_ = sum_[i_ * 8 + j_];
 					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
@@ -5584,9 +5610,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -5594,55 +5620,55 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_N_) {
 				kg_fetch_f32(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_c_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_N_) {
 				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = b_[at_4_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -5651,23 +5677,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -5675,23 +5701,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float d_a_reduced_ = sum_[i_ * 4 + j_];
 					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
@@ -5711,35 +5737,36 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_a_reduced_parts_ = (const float *)buf[0];
-	float *__restrict__ d_a_ = (float *)buf[1];
+	const float *__restrict__ d_a_reduced_parts_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 1);
 	__shared__ float d_a_reduced_parts_2_[512];
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_Z_ * size_M_ * size_K_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int at_2_ = at_ / size_K_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index at_2_ = at_ / size_K_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_a_reduced_run_2_ += d_a_reduced_parts_[((n_parts_ * size_Z_ + z_) * size_M_ + m_) * size_K_ + k_];
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -5749,7 +5776,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	d_a_reduced_parts_2_[thread_] = d_a_reduced_lane_;
 	__syncthreads();
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -5771,9 +5798,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	float *__restrict__ d_b_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -5781,86 +5808,86 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
 				if (a_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = a_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_c_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -5872,14 +5899,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int at_2_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_K_) {
 					const float d_b_reduced_ = sum_[i_ * 8 + j_];
 					d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
@@ -5903,9 +5930,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	float *__restrict__ d_b_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -5913,85 +5940,85 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
 				if (a_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = a_[at_2_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
 				if (b_pos_ + 4 <= size_N_) {
 					kg_fetch_f32(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						b_next_[i_] = d_c_[at_2_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -6003,14 +6030,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int at_2_ = z_ * size_K_;
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_N_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_K_) {
 					const float d_b_reduced_ = sum_[i_ * 4 + j_];
 					d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
@@ -6031,27 +6058,27 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + d_c_[at_2_ + n_];
@@ -6076,48 +6103,48 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[4];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_c_run_, d_c_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_c_2_ = d_c_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_c_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_c_run_, d_c_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
@@ -6130,8 +6157,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
 		}
@@ -6149,26 +6176,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_ = (float *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_Z_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_Z_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_Z_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_Z_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
+			for (kg_index z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[z_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -6178,7 +6205,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	__syncthreads();
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -6197,29 +6224,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_residual_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	kg_await();
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	}
@@ -6236,33 +6263,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_residual_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	kg_await();
 	float d_c_run_[4];
 	float d_residual_out_[4];
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(d_c_run_, d_c_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_c_2_ = d_c_run_[v_];
 				d_residual_out_[v_] = d_c_2_;
 			}
 			kg_store_f32x4(d_residual_ + at_, d_residual_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	}
@@ -6282,64 +6309,64 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -6348,19 +6375,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6371,19 +6398,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_f16(d_a_reduced_);
@@ -6409,64 +6436,64 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -6475,19 +6502,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6498,19 +6525,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_f16(d_a_reduced_);
@@ -6532,35 +6559,36 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_a_reduced_parts_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_a_reduced_parts_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_a_reduced_parts_2_[512];
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_Z_ * size_M_ * size_K_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int at_2_ = at_ / size_K_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index at_2_ = at_ / size_K_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_a_reduced_run_2_ += d_a_reduced_parts_[((n_parts_ * size_Z_ + z_) * size_M_ + m_) * size_K_ + k_];
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -6570,7 +6598,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	d_a_reduced_parts_2_[thread_] = d_a_reduced_lane_;
 	__syncthreads();
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -6592,90 +6620,90 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6686,20 +6714,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(d_b_reduced_);
@@ -6725,90 +6753,90 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_f16(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -6819,20 +6847,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(d_b_reduced_);
@@ -6855,27 +6883,27 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_f16(d_c_[at_2_ + n_]);
@@ -6900,48 +6928,48 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(d_c_run_, d_c_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_c_2_ = d_c_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_c_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(d_c_run_, d_c_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
@@ -6954,8 +6982,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
@@ -6973,26 +7001,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_Z_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_Z_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_Z_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_Z_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
+			for (kg_index z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[z_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -7002,7 +7030,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	__syncthreads();
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -7021,29 +7049,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_residual_ = (unsigned short *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	kg_await();
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_f16(kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_f16(kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
@@ -7060,33 +7088,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_residual_ = (unsigned short *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	kg_await();
 	float d_c_run_[8];
 	float d_residual_out_[8];
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(d_c_run_, d_c_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_c_2_ = d_c_run_[v_];
 				d_residual_out_[v_] = d_c_2_;
 			}
 			kg_store_f16x8(d_residual_ + at_, d_residual_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_f16(kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
@@ -7106,64 +7134,64 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -7172,19 +7200,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7195,19 +7223,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
@@ -7233,64 +7261,64 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_K_ - 1);
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_K_;
-	const int at_4_ = (at_3_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_K_ - 1);
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_K_;
+	const kg_index at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -7299,19 +7327,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7322,19 +7350,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
@@ -7356,35 +7384,36 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1_join_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1_join(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1_join_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_a_reduced_parts_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_a_reduced_parts_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_a_reduced_parts_2_[512];
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_parts_ = int(args->size_N_parts_);
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_Z_ * size_M_ * size_K_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int k_ = at_ % size_K_;
-	const int at_2_ = at_ / size_K_;
-	const int m_ = at_2_ % size_M_;
-	const int z_ = at_2_ / size_M_;
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_parts_ = kg_extent(&args->size_N_parts_);
+	kg_await();
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_K_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index k_ = at_ % size_K_;
+	const kg_index at_2_ = at_ / size_K_;
+	const kg_index m_ = at_2_ % size_M_;
+	const kg_index z_ = at_2_ / size_M_;
 	float d_a_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_N_parts_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_N_parts_);
 		float d_a_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_a_reduced_run_2_ = 0.0f;
-			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+			for (kg_index n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
 				d_a_reduced_run_2_ += d_a_reduced_parts_[((n_parts_ * size_Z_ + z_) * size_M_ + m_) * size_K_ + k_];
 			}
 			d_a_reduced_run_ += d_a_reduced_run_2_;
@@ -7394,7 +7423,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	d_a_reduced_parts_2_[thread_] = d_a_reduced_lane_;
 	__syncthreads();
 	float d_a_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_a_reduced_ += d_a_reduced_parts_2_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -7416,90 +7445,90 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7510,20 +7539,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
@@ -7549,90 +7578,90 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	for (kg_index k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_M_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_M_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_2_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_M_) {
 				if (b_pos_ + 8 <= size_N_) {
 					kg_fetch_bf16(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
 				} else {
-					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					const kg_index at_2_ = (at_ + k_pos_2_) * size_N_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_N_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_2_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -7643,20 +7672,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_2_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
@@ -7679,27 +7708,27 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_c_[at_2_ + n_]);
@@ -7724,48 +7753,48 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
-	const int size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int rows_ = size_Z_ * size_M_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, rows_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index rows_ = size_Z_ * size_M_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, rows_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int m_ = row_ % size_M_;
-		const int z_ = row_ / size_M_;
-		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index m_ = row_ % size_M_;
+		const kg_index z_ = row_ / size_M_;
+		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(d_c_run_, d_c_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_c_2_ = d_c_run_[v_];
 					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_c_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(d_c_run_, d_c_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
 							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
@@ -7778,8 +7807,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
@@ -7797,26 +7826,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_Z_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_Z_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_Z_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_Z_sums_);
 		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
+			for (kg_index z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
 				d_bias_reduced_run_2_ += d_bias_reduced_block_[z_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
@@ -7826,7 +7855,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
 	__syncthreads();
 	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -7845,29 +7874,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_residual_ = (unsigned short *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	kg_await();
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
@@ -7884,33 +7913,33 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_residual_ = (unsigned short *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_Z_ = kg_extent(&args->size_Z_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	kg_await();
 	float d_c_run_[8];
 	float d_residual_out_[8];
-	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_Z_ * size_M_ * size_N_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(d_c_run_, d_c_ + at_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_c_2_ = d_c_run_[v_];
 				d_residual_out_[v_] = d_c_2_;
 			}
 			kg_store_bf16x8(d_residual_ + at_, d_residual_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int n_2_ = at_ % size_N_;
-			const int at_2_ = at_ / size_N_;
-			const int m_ = at_2_ % size_M_;
-			const int z_ = at_2_ / size_M_;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index n_2_ = at_ % size_N_;
+			const kg_index at_2_ = at_ / size_N_;
+			const kg_index m_ = at_2_ % size_M_;
+			const kg_index z_ = at_2_ / size_M_;
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
@@ -7930,9 +7959,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -7940,84 +7969,84 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 32;
-	const int b_at_ = thread_ % 32 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 32;
+	const kg_index b_at_ = thread_ % 32 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_N_) {
 				kg_fetch_f32(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_c_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = b_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -8025,7 +8054,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
@@ -8033,12 +8062,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float d_a_reduced_ = sum_[i_ * 8 + j_];
 					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
@@ -8062,9 +8091,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -8072,83 +8101,83 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 4;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 4;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 4;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 4;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 4 <= size_N_) {
 				kg_fetch_f32(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						a_next_[i_] = d_c_[at_2_ + k_pos_2_];
 					} else {
 						a_next_[i_] = 0.0f;
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						b_next_[i_] = b_[at_4_ + b_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					b_next_[i_] = 0.0f;
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -8156,7 +8185,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		if (more_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
 			}
 			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
@@ -8164,12 +8193,12 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_K_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_M_) {
 					const float d_a_reduced_ = sum_[i_ * 4 + j_];
 					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
@@ -8193,88 +8222,88 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -8285,19 +8314,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_f16(d_a_reduced_);
@@ -8323,88 +8352,88 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_f16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_f16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -8415,19 +8444,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_f16(d_a_reduced_);
@@ -8453,88 +8482,88 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 16;
-	const int b_at_ = thread_ % 16 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 16;
+	const kg_index b_at_ = thread_ % 16 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -8545,19 +8574,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
@@ -8583,88 +8612,88 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_at_ = thread_ / 2;
-	const int a_k_ = thread_ % 2 * 8;
-	const int a_at_2_ = row_from_ + a_at_;
-	const int a_pos_ = min(a_at_2_, size_M_ - 1);
-	const int b_k_ = thread_ / 8;
-	const int b_at_ = thread_ % 8 * 8;
-	const int b_pos_ = column_from_ + b_at_;
-	const int at_ = z_ * size_M_;
-	const int at_2_ = (at_ + a_pos_) * size_N_;
-	const int at_3_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_at_ = thread_ / 2;
+	const kg_index a_k_ = thread_ % 2 * 8;
+	const kg_index a_at_2_ = row_from_ + a_at_;
+	const kg_index a_pos_ = min(a_at_2_, size_M_ - 1);
+	const kg_index b_k_ = thread_ / 8;
+	const kg_index b_at_ = thread_ % 8 * 8;
+	const kg_index b_pos_ = column_from_ + b_at_;
+	const kg_index at_ = z_ * size_M_;
+	const kg_index at_2_ = (at_ + a_pos_) * size_N_;
+	const kg_index at_3_ = z_ * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ + 8 <= size_N_) {
 				kg_fetch_bf16(a_next_, &d_c_[at_2_ + k_pos_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_ + i_ < size_N_) {
-						const int k_pos_2_ = k_pos_ + i_;
+						const kg_index k_pos_2_ = k_pos_ + i_;
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_2_ + k_pos_2_])));
 					} else {
 						kg_set(a_next_, i_, kg_to_bf16(0.0f));
 					}
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_N_) {
 				if (b_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
 				} else {
-					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					const kg_index at_4_ = (at_3_ + k_pos_2_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int b_at_2_ = b_pos_ + i_;
-						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index b_at_2_ = b_pos_ + i_;
+						const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + b_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -8675,19 +8704,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_K_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_M_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
@@ -8713,9 +8742,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -8723,58 +8752,58 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	float run_[64];
 	float a_part_[8];
 	float b_part_[8];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 64; ++i_) {
+	for (kg_index i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 32;
-	const int a_at_ = thread_ % 32 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 32;
+	const kg_index a_at_ = thread_ % 32 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
 				if (a_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = b_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_N_) {
 				kg_fetch_f32(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_c_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -8783,24 +8812,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
 				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 8; ++j_) {
+					for (kg_index j_ = 0; j_ < 8; ++j_) {
 						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 64; ++i_) {
+				for (kg_index i_ = 0; i_ < 64; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -8809,20 +8838,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		if (more_) {
 			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_4_ = z_ * size_K_;
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 8; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 8; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_M_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_K_) {
 					const float d_a_reduced_ = sum_[i_ * 8 + j_];
 					d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
@@ -8846,9 +8875,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	float a_next_[4];
 	float b_next_[4];
@@ -8856,58 +8885,58 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	float run_[32];
 	float a_part_[8];
 	float b_part_[4];
-	const int thread_ = int(threadIdx.x);
-	const int row_ = thread_ / 16 * 4;
-	const int column_ = thread_ % 16 * 4;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index row_ = thread_ / 16 * 4;
+	const kg_index column_ = thread_ % 16 * 4;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (kg_index i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 		run_[i_] = 0.0f;
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 4;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 4;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 4;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 4;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 15;
+		const kg_index line_ = k_from_ & 15;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
 				if (a_pos_ + 4 <= size_K_) {
 					kg_fetch_f32(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 4; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 4; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						a_next_[i_] = b_[at_4_ + a_pos_2_];
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					a_next_[i_] = 0.0f;
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 4 <= size_N_) {
 				kg_fetch_f32(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						b_next_[i_] = d_c_[at_3_ + k_pos_3_];
 					} else {
 						b_next_[i_] = 0.0f;
@@ -8916,23 +8945,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 8;
+			const kg_index last_ = line_ ^ 8;
 			#pragma unroll
-			for (int d_ = 0; d_ < 8; ++d_) {
+			for (kg_index d_ = 0; d_ < 8; ++d_) {
 				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
 				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
 				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					#pragma unroll
-					for (int j_ = 0; j_ < 4; ++j_) {
+					for (kg_index j_ = 0; j_ < 4; ++j_) {
 						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
 					}
 				}
 			}
 			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 32; ++i_) {
+				for (kg_index i_ = 0; i_ < 32; ++i_) {
 					sum_[i_] += run_[i_];
 					run_[i_] = 0.0f;
 				}
@@ -8941,20 +8970,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		if (more_) {
 			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
-	const int at_4_ = z_ * size_K_;
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 4; ++j_) {
-		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+	for (kg_index j_ = 0; j_ < 4; ++j_) {
+		const kg_index column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 		if (column_pos_ < size_M_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+			for (kg_index i_ = 0; i_ < 8; ++i_) {
+				const kg_index row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_K_) {
 					const float d_a_reduced_ = sum_[i_ * 4 + j_];
 					d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
@@ -8978,67 +9007,67 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_3_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -9047,19 +9076,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -9070,20 +9099,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_M_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_f16(d_a_reduced_);
@@ -9109,67 +9138,67 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
 	kg_block_f16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_f16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_f16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_f16(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_3_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_f16(0.0f));
@@ -9178,19 +9207,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -9201,20 +9230,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_M_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_f16(d_a_reduced_);
@@ -9240,67 +9269,67 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 4 * 64;
-	const int column_ = simd_ % 4 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 128;
-	const int column_from_ = int(blockIdx.x) * 128;
+	kg_block_f32 sums_[8];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 4 * 64;
+	const kg_index column_ = simd_ % 4 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 128;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 16;
-	const int a_at_ = thread_ % 16 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 16;
+	const kg_index a_at_ = thread_ % 16 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_3_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -9309,19 +9338,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -9332,20 +9361,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_M_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 4; ++i_) {
+				for (kg_index i_ = 0; i_ < 4; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);
@@ -9371,67 +9400,67 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_M_ = kg_extent(&args->size_M_);
-	const int size_K_ = kg_extent(&args->size_K_);
-	const int size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_K_ = kg_extent(&args->size_K_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
 	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
 	kg_block_bf16 b_blocks_[2];
-	kg_sums sums_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int row_ = simd_ / 2 * 32;
-	const int column_ = simd_ % 2 * 32;
-	const int z_ = int(blockIdx.z);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int column_from_ = int(blockIdx.x) * 64;
+	kg_block_f32 sums_[4];
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index row_ = simd_ / 2 * 32;
+	const kg_index column_ = simd_ % 2 * 32;
+	const kg_index z_ = kg_index(blockIdx.z);
+	const kg_index row_from_ = kg_index(blockIdx.y) * 64;
+	const kg_index column_from_ = kg_index(blockIdx.x) * 64;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		kg_clear(sums_[i_]);
 	}
-	const int a_k_ = thread_ / 8;
-	const int a_at_ = thread_ % 8 * 8;
-	const int a_pos_ = row_from_ + a_at_;
-	const int b_at_ = thread_ / 2;
-	const int b_k_ = thread_ % 2 * 8;
-	const int b_at_2_ = column_from_ + b_at_;
-	const int b_pos_ = min(b_at_2_, size_M_ - 1);
-	const int at_ = z_ * size_N_;
-	const int at_2_ = z_ * size_M_;
-	const int at_3_ = (at_2_ + b_pos_) * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+	const kg_index a_k_ = thread_ / 8;
+	const kg_index a_at_ = thread_ % 8 * 8;
+	const kg_index a_pos_ = row_from_ + a_at_;
+	const kg_index b_at_ = thread_ / 2;
+	const kg_index b_k_ = thread_ % 2 * 8;
+	const kg_index b_at_2_ = column_from_ + b_at_;
+	const kg_index b_pos_ = min(b_at_2_, size_M_ - 1);
+	const kg_index at_ = z_ * size_N_;
+	const kg_index at_2_ = z_ * size_M_;
+	const kg_index at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (kg_index k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_N_;
-		const int line_ = k_from_ & 31;
+		const kg_index line_ = k_from_ & 31;
 		if (more_) {
-			const int k_pos_ = k_from_ + a_k_;
+			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_N_) {
 				if (a_pos_ + 8 <= size_K_) {
 					kg_fetch_bf16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
 				} else {
-					const int at_4_ = (at_ + k_pos_) * size_K_;
+					const kg_index at_4_ = (at_ + k_pos_) * size_K_;
 					#pragma unroll
-					for (int i_ = 0; i_ < 8; ++i_) {
-						const int a_at_2_ = a_pos_ + i_;
-						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					for (kg_index i_ = 0; i_ < 8; ++i_) {
+						const kg_index a_at_2_ = a_pos_ + i_;
+						const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + a_pos_2_])));
 					}
 				}
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					kg_set(a_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
-			const int k_pos_2_ = k_from_ + b_k_;
+			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ + 8 <= size_N_) {
 				kg_fetch_bf16(b_next_, &d_c_[at_3_ + k_pos_2_]);
 			} else {
 				#pragma unroll
-				for (int i_ = 0; i_ < 8; ++i_) {
+				for (kg_index i_ = 0; i_ < 8; ++i_) {
 					if (k_pos_2_ + i_ < size_N_) {
-						const int k_pos_3_ = k_pos_2_ + i_;
+						const kg_index k_pos_3_ = k_pos_2_ + i_;
 						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_3_ + k_pos_3_])));
 					} else {
 						kg_set(b_next_, i_, kg_to_bf16(0.0f));
@@ -9440,19 +9469,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 			}
 		}
 		if (k_from_ > 0) {
-			const int last_ = line_ ^ 16;
+			const kg_index last_ = line_ ^ 16;
 			#pragma unroll
-			for (int j_ = 0; j_ < 2; ++j_) {
+			for (kg_index j_ = 0; j_ < 2; ++j_) {
 				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
 			}
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int j_ = 0; j_ < 2; ++j_) {
+				for (kg_index j_ = 0; j_ < 2; ++j_) {
 					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
 				}
 			}
@@ -9463,20 +9492,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residu
 		}
 		__syncthreads();
 	}
-	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
-	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
-	const int at_4_ = z_ * size_K_;
+	const kg_index row_own_ = row_ + kg_index(threadIdx.x >> 2 & 7u);
+	const kg_index column_own_ = column_ + kg_index((threadIdx.x & 3u) * 2u);
+	const kg_index at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int j_ = 0; j_ < 2; ++j_) {
+	for (kg_index j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int c_ = 0; c_ < 4; ++c_) {
-			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+		for (kg_index c_ = 0; c_ < 4; ++c_) {
+			const kg_index column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
 			if (column_pos_ < size_M_) {
 				#pragma unroll
-				for (int i_ = 0; i_ < 2; ++i_) {
+				for (kg_index i_ = 0; i_ < 2; ++i_) {
 					#pragma unroll
-					for (int r_ = 0; r_ < 2; ++r_) {
-						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+					for (kg_index r_ = 0; r_ < 2; ++r_) {
+						const kg_index row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
 						if (row_pos_ < size_K_) {
 							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);

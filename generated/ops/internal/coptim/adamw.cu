@@ -15,6 +15,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x9bae01de535219daull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -50,13 +57,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -212,21 +223,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f32(
 	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
 	float *__restrict__ v_ = (float *)kg_result(buf + 7);
 	float *__restrict__ shadow_ = (float *)kg_result(buf + 8);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
@@ -234,8 +245,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f32(
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_;
@@ -249,20 +260,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f32(
 			shadow_[p_] = w_new_;
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
 		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_;
@@ -300,7 +311,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f32_w
 	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
 	float *__restrict__ v_ = (float *)kg_result(buf + 7);
 	float *__restrict__ shadow_ = (float *)kg_result(buf + 8);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
@@ -313,16 +324,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f32_w
 	float m_out_[4];
 	float v_out_[4];
 	float shadow_out_[4];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
@@ -330,14 +341,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f32_w
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(w_run_, w_ + p_);
 			kg_load_f32x4(m_run_, m_ + p_);
 			kg_load_f32x4(g_run_, g_ + p_);
 			kg_load_f32x4(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float m_2_ = m_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
@@ -357,20 +368,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f32_w
 			kg_store_f32x4(shadow_ + p_, shadow_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
 		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_;
@@ -408,21 +419,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f16(
 	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
 	float *__restrict__ v_ = (float *)kg_result(buf + 7);
 	unsigned short *__restrict__ shadow_ = (unsigned short *)kg_result(buf + 8);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
@@ -430,8 +441,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f16(
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_;
@@ -445,20 +456,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f16(
 			shadow_[p_] = kg_to_f16(w_new_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
 		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_;
@@ -496,7 +507,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f16_w
 	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
 	float *__restrict__ v_ = (float *)kg_result(buf + 7);
 	unsigned short *__restrict__ shadow_ = (unsigned short *)kg_result(buf + 8);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
@@ -509,16 +520,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f16_w
 	float m_out_[8];
 	float v_out_[8];
 	float shadow_out_[8];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
@@ -526,14 +537,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f16_w
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(w_run_, w_ + p_);
 			kg_load_f32x8(m_run_, m_ + p_);
 			kg_load_f16x8(g_run_, g_ + p_);
 			kg_load_f32x8(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float m_2_ = m_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
@@ -553,20 +564,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f16_w
 			kg_store_f16x8(shadow_ + p_, shadow_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
 		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_;
@@ -604,21 +615,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_bf16(
 	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
 	float *__restrict__ v_ = (float *)kg_result(buf + 7);
 	unsigned short *__restrict__ shadow_ = (unsigned short *)kg_result(buf + 8);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
@@ -626,8 +637,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_bf16(
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_;
@@ -641,20 +652,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_bf16(
 			shadow_[p_] = kg_to_bf16(w_new_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
 		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_;
@@ -692,7 +703,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_bf16_
 	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
 	float *__restrict__ v_ = (float *)kg_result(buf + 7);
 	unsigned short *__restrict__ shadow_ = (unsigned short *)kg_result(buf + 8);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
@@ -705,16 +716,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_bf16_
 	float m_out_[8];
 	float v_out_[8];
 	float shadow_out_[8];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
@@ -722,14 +733,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_bf16_
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(w_run_, w_ + p_);
 			kg_load_f32x8(m_run_, m_ + p_);
 			kg_load_bf16x8(g_run_, g_ + p_);
 			kg_load_f32x8(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float m_2_ = m_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
@@ -749,20 +760,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_bf16_
 			kg_store_bf16x8(shadow_ + p_, shadow_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
 		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_;
@@ -799,21 +810,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f32(
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
 	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
 	float *__restrict__ v_ = (float *)kg_result(buf + 7);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
@@ -821,8 +832,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f32(
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_;
@@ -835,20 +846,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f32(
 			v_[p_] = v_new_;
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
 		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_;
@@ -884,7 +895,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f32_wide(
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
 	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
 	float *__restrict__ v_ = (float *)kg_result(buf + 7);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
@@ -896,16 +907,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f32_wide(
 	float w_out_[4];
 	float m_out_[4];
 	float v_out_[4];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
@@ -913,14 +924,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f32_wide(
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(w_run_, w_ + p_);
 			kg_load_f32x4(m_run_, m_ + p_);
 			kg_load_f32x4(g_run_, g_ + p_);
 			kg_load_f32x4(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float m_2_ = m_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
@@ -938,20 +949,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f32_wide(
 			kg_store_f32x4(v_ + p_, v_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
 		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_;
@@ -987,21 +998,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f16(
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
 	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
 	float *__restrict__ v_ = (float *)kg_result(buf + 7);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
@@ -1009,8 +1020,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f16(
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_;
@@ -1023,20 +1034,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f16(
 			v_[p_] = v_new_;
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
 		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_;
@@ -1072,7 +1083,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f16_wide(
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
 	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
 	float *__restrict__ v_ = (float *)kg_result(buf + 7);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
@@ -1084,16 +1095,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f16_wide(
 	float w_out_[8];
 	float m_out_[8];
 	float v_out_[8];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
@@ -1101,14 +1112,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f16_wide(
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(w_run_, w_ + p_);
 			kg_load_f32x8(m_run_, m_ + p_);
 			kg_load_f16x8(g_run_, g_ + p_);
 			kg_load_f32x8(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float m_2_ = m_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
@@ -1126,20 +1137,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f16_wide(
 			kg_store_f32x8(v_ + p_, v_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
 		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_;
@@ -1175,21 +1186,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_bf16(
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
 	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
 	float *__restrict__ v_ = (float *)kg_result(buf + 7);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
@@ -1197,8 +1208,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_bf16(
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_;
@@ -1211,20 +1222,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_bf16(
 			v_[p_] = v_new_;
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
 		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_;
@@ -1260,7 +1271,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_bf16_wide(
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
 	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
 	float *__restrict__ v_ = (float *)kg_result(buf + 7);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
@@ -1272,16 +1283,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_bf16_wide(
 	float w_out_[8];
 	float m_out_[8];
 	float v_out_[8];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
@@ -1289,14 +1300,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_bf16_wide(
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(w_run_, w_ + p_);
 			kg_load_f32x8(m_run_, m_ + p_);
 			kg_load_bf16x8(g_run_, g_ + p_);
 			kg_load_f32x8(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float m_2_ = m_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
@@ -1314,20 +1325,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_bf16_wide(
 			kg_store_f32x8(v_ + p_, v_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
 		const float t_4_ = 1.0f - t_3_;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
-		const float t_5_ = float(step_[0]);
+		const float t_5_ = float(kg_index(step_[0]));
 		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
 		const float t_6_ = args->beta2_;
 		const float t_7_ = 1.0f - t_6_;
 		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
 		const float t_8_ = args->eps_;
 		const float t_9_ = args->weight_decay_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_;

@@ -13,6 +13,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x64558db066172b3full;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -69,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_clip_factor(
 	float *__restrict__ clip_ = (float *)kg_result(buf + 2);
 	int *__restrict__ skip_ = (int *)kg_result(buf + 3);
 	kg_await();
-	if (int(threadIdx.x) == 0) {
+	if (kg_index(threadIdx.x) == 0) {
 		const float t_ = args->max_norm_;
 		const float norm_ = sqrtf(norm_sq_[0]) * inv_scale_[0];
 		clip_[0] = t_ > 0.0f && norm_ > t_ ? t_ / norm_ : 1.0f;

@@ -13,6 +13,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x59e23d2ebcfb5559ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -48,13 +55,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -106,30 +117,30 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_tot
 	const float *__restrict__ g_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ part_chunk_ = (float *)kg_result(buf + 1);
 	__shared__ float part_chunk_parts_[4];
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int p_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index p_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	float part_chunk_thread_ = 0.0f;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float part_chunk_run_ = 0.0f;
-		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
+		for (kg_index p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float g_2_ = g_[p_];
 			part_chunk_run_ = fmaf(g_2_, g_2_, part_chunk_run_);
 		}
 		part_chunk_thread_ += part_chunk_run_;
 	}
 	part_chunk_thread_ = kg_simd_sum(part_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		part_chunk_parts_[simd_] = part_chunk_thread_;
 	}
 	__syncthreads();
 	float part_chunk_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		part_chunk_2_ += part_chunk_parts_[lane_];
 	}
@@ -150,21 +161,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_tot
 	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ y_ = (float *)kg_result(buf + 2);
 	__shared__ float part_parts_[8];
-	const int size_P_chunks_ = kg_extent(&args->size_P_chunks_);
+	const kg_index size_P_chunks_ = kg_extent(&args->size_P_chunks_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float total_2_ = total_[0];
 	float part_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		float part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (p_chunks_ < size_P_chunks_) {
 					part_run_ += part_chunk_[p_chunks_];
 				}
@@ -173,12 +184,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_tot
 		part_thread_ += part_run_;
 	}
 	part_thread_ = kg_simd_sum(part_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		part_parts_[simd_] = part_thread_;
 	}
 	__syncthreads();
 	float part_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		part_ += part_parts_[lane_];
 	}
@@ -199,36 +210,36 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_tot
 	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ y_ = (float *)kg_result(buf + 2);
 	__shared__ float part_parts_[8];
-	const int size_P_chunks_ = kg_extent(&args->size_P_chunks_);
+	const kg_index size_P_chunks_ = kg_extent(&args->size_P_chunks_);
 	kg_await();
 	float part_chunk_run_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float total_2_ = total_[0];
 	float part_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int p_chunks_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index p_chunks_ = (i_ * threads_ + thread_) * 4;
 		if (p_chunks_ < size_P_chunks_) {
 			kg_load_f32x4(part_chunk_run_, part_chunk_ + p_chunks_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float part_chunk_2_ = part_chunk_run_[v_];
 				part_thread_ += part_chunk_2_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
 		float part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (p_chunks_ < size_P_chunks_) {
 				kg_load_f32x4(part_chunk_run_, part_chunk_ + p_chunks_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float part_chunk_2_ = part_chunk_run_[v_];
 					part_run_ += part_chunk_2_;
 				}
@@ -237,12 +248,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_tot
 		part_thread_ += part_run_;
 	}
 	part_thread_ = kg_simd_sum(part_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		part_parts_[simd_] = part_thread_;
 	}
 	__syncthreads();
 	float part_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		part_ += part_parts_[lane_];
 	}
@@ -262,30 +273,30 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_tot
 	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ part_chunk_ = (float *)kg_result(buf + 1);
 	__shared__ float part_chunk_parts_[4];
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int p_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index p_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	float part_chunk_thread_ = 0.0f;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float part_chunk_run_ = 0.0f;
-		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
+		for (kg_index p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float g_2_ = kg_from_f16(g_[p_]);
 			part_chunk_run_ = fmaf(g_2_, g_2_, part_chunk_run_);
 		}
 		part_chunk_thread_ += part_chunk_run_;
 	}
 	part_chunk_thread_ = kg_simd_sum(part_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		part_chunk_parts_[simd_] = part_chunk_thread_;
 	}
 	__syncthreads();
 	float part_chunk_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		part_chunk_2_ += part_chunk_parts_[lane_];
 	}
@@ -305,30 +316,30 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_tot
 	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ part_chunk_ = (float *)kg_result(buf + 1);
 	__shared__ float part_chunk_parts_[4];
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int p_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index p_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	float part_chunk_thread_ = 0.0f;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float part_chunk_run_ = 0.0f;
-		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
+		for (kg_index p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float g_2_ = kg_from_bf16(g_[p_]);
 			part_chunk_run_ = fmaf(g_2_, g_2_, part_chunk_run_);
 		}
 		part_chunk_thread_ += part_chunk_run_;
 	}
 	part_chunk_thread_ = kg_simd_sum(part_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		part_chunk_parts_[simd_] = part_chunk_thread_;
 	}
 	__syncthreads();
 	float part_chunk_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		part_chunk_2_ += part_chunk_parts_[lane_];
 	}
@@ -348,20 +359,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_f32
 	const float *__restrict__ part_chunk_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float part_parts_[8];
-	const int size_P_chunks_ = kg_extent(&args->size_P_chunks_);
+	const kg_index size_P_chunks_ = kg_extent(&args->size_P_chunks_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float part_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		float part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (p_chunks_ < size_P_chunks_) {
 					part_run_ += part_chunk_[p_chunks_];
 				}
@@ -370,12 +381,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_f32
 		part_thread_ += part_run_;
 	}
 	part_thread_ = kg_simd_sum(part_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		part_parts_[simd_] = part_thread_;
 	}
 	__syncthreads();
 	float part_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		part_ += part_parts_[lane_];
 	}
@@ -395,35 +406,35 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_f32
 	const float *__restrict__ part_chunk_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float part_parts_[8];
-	const int size_P_chunks_ = kg_extent(&args->size_P_chunks_);
+	const kg_index size_P_chunks_ = kg_extent(&args->size_P_chunks_);
 	kg_await();
 	float part_chunk_run_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float part_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int p_chunks_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index p_chunks_ = (i_ * threads_ + thread_) * 4;
 		if (p_chunks_ < size_P_chunks_) {
 			kg_load_f32x4(part_chunk_run_, part_chunk_ + p_chunks_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float part_chunk_2_ = part_chunk_run_[v_];
 				part_thread_ += part_chunk_2_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
 		float part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (p_chunks_ < size_P_chunks_) {
 				kg_load_f32x4(part_chunk_run_, part_chunk_ + p_chunks_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float part_chunk_2_ = part_chunk_run_[v_];
 					part_run_ += part_chunk_2_;
 				}
@@ -432,12 +443,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_f32
 		part_thread_ += part_run_;
 	}
 	part_thread_ = kg_simd_sum(part_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		part_parts_[simd_] = part_thread_;
 	}
 	__syncthreads();
 	float part_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		part_ += part_parts_[lane_];
 	}

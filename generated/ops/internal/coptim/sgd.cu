@@ -14,6 +14,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x4258f0718be7b967ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -49,13 +56,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -201,15 +212,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32(
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
 	float *__restrict__ v_ = (float *)kg_result(buf + 5);
 	float *__restrict__ shadow_ = (float *)kg_result(buf + 6);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -217,8 +228,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -229,14 +240,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32(
 			shadow_[p_] = w_new_;
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -267,7 +278,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32_wid
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
 	float *__restrict__ v_ = (float *)kg_result(buf + 5);
 	float *__restrict__ shadow_ = (float *)kg_result(buf + 6);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
@@ -278,10 +289,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32_wid
 	float w_out_[4];
 	float v_out_[4];
 	float shadow_out_[4];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -289,13 +300,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32_wid
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(w_run_, w_ + p_);
 			kg_load_f32x4(g_run_, g_ + p_);
 			kg_load_f32x4(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
 				const float v_3_ = v_run_[v_2_];
@@ -311,14 +322,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32_wid
 			kg_store_f32x4(shadow_ + p_, shadow_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -349,15 +360,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16(
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
 	float *__restrict__ v_ = (float *)kg_result(buf + 5);
 	unsigned short *__restrict__ shadow_ = (unsigned short *)kg_result(buf + 6);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -365,8 +376,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -377,14 +388,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16(
 			shadow_[p_] = kg_to_f16(w_new_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -415,7 +426,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16_wid
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
 	float *__restrict__ v_ = (float *)kg_result(buf + 5);
 	unsigned short *__restrict__ shadow_ = (unsigned short *)kg_result(buf + 6);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
@@ -426,10 +437,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16_wid
 	float w_out_[8];
 	float v_out_[8];
 	float shadow_out_[8];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -437,13 +448,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16_wid
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(w_run_, w_ + p_);
 			kg_load_f16x8(g_run_, g_ + p_);
 			kg_load_f32x8(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
 				const float v_3_ = v_run_[v_2_];
@@ -459,14 +470,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16_wid
 			kg_store_f16x8(shadow_ + p_, shadow_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -497,15 +508,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16(
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
 	float *__restrict__ v_ = (float *)kg_result(buf + 5);
 	unsigned short *__restrict__ shadow_ = (unsigned short *)kg_result(buf + 6);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -513,8 +524,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -525,14 +536,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16(
 			shadow_[p_] = kg_to_bf16(w_new_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -563,7 +574,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16_wi
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
 	float *__restrict__ v_ = (float *)kg_result(buf + 5);
 	unsigned short *__restrict__ shadow_ = (unsigned short *)kg_result(buf + 6);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
@@ -574,10 +585,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16_wi
 	float w_out_[8];
 	float v_out_[8];
 	float shadow_out_[8];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -585,13 +596,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16_wi
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(w_run_, w_ + p_);
 			kg_load_bf16x8(g_run_, g_ + p_);
 			kg_load_f32x8(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
 				const float v_3_ = v_run_[v_2_];
@@ -607,14 +618,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16_wi
 			kg_store_bf16x8(shadow_ + p_, shadow_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -644,15 +655,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32(
 	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
 	float *__restrict__ v_ = (float *)kg_result(buf + 5);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -660,8 +671,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -671,14 +682,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32(
 			v_[p_] = v_new_;
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -707,7 +718,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32_wide(
 	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
 	float *__restrict__ v_ = (float *)kg_result(buf + 5);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
@@ -717,10 +728,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32_wide(
 	float v_run_[4];
 	float w_out_[4];
 	float v_out_[4];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -728,13 +739,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32_wide(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(w_run_, w_ + p_);
 			kg_load_f32x4(g_run_, g_ + p_);
 			kg_load_f32x4(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
 				const float v_3_ = v_run_[v_2_];
@@ -748,14 +759,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32_wide(
 			kg_store_f32x4(v_ + p_, v_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -784,15 +795,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16(
 	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
 	float *__restrict__ v_ = (float *)kg_result(buf + 5);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -800,8 +811,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -811,14 +822,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16(
 			v_[p_] = v_new_;
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -847,7 +858,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16_wide(
 	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
 	float *__restrict__ v_ = (float *)kg_result(buf + 5);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
@@ -857,10 +868,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16_wide(
 	float v_run_[8];
 	float w_out_[8];
 	float v_out_[8];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -868,13 +879,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16_wide(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(w_run_, w_ + p_);
 			kg_load_f16x8(g_run_, g_ + p_);
 			kg_load_f32x8(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
 				const float v_3_ = v_run_[v_2_];
@@ -888,14 +899,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16_wide(
 			kg_store_f32x8(v_ + p_, v_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -924,15 +935,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16(
 	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
 	float *__restrict__ v_ = (float *)kg_result(buf + 5);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -940,8 +951,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -951,14 +962,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16(
 			v_[p_] = v_new_;
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -987,7 +998,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16_wide(
 	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
 	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
 	float *__restrict__ v_ = (float *)kg_result(buf + 5);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	if (kg_stopped(fault)) {
 		return;
@@ -997,10 +1008,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16_wide(
 	float v_run_[8];
 	float w_out_[8];
 	float v_out_[8];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
@@ -1008,13 +1019,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16_wide(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f32x8(w_run_, w_ + p_);
 			kg_load_bf16x8(g_run_, g_ + p_);
 			kg_load_f32x8(v_run_, v_ + p_);
 			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float w_2_ = w_run_[v_2_];
 				const float g_2_ = g_run_[v_2_];
 				const float v_3_ = v_run_[v_2_];
@@ -1028,14 +1039,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16_wide(
 			kg_store_f32x8(v_ + p_, v_out_);
 		}
 	} else {
-		const bool t_ = skip_[0] != 0;
+		const bool t_ = kg_index(skip_[0]) != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
 		const float inv_scale_2_ = inv_scale_[0];
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];

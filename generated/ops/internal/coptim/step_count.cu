@@ -14,6 +14,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x9356960c4ec4a124ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -74,8 +81,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_step_count(
 	if (kg_stopped(fault)) {
 		return;
 	}
-	if (int(threadIdx.x) == 0) {
-		const int step_2_ = step_[0];
-		step_[0] = skip_[0] != 0 ? step_2_ : kg_wrap_add(min(step_2_, 2147483646), 1);
+	if (kg_index(threadIdx.x) == 0) {
+		const kg_index step_2_ = kg_index(step_[0]);
+		step_[0] = kg_index(skip_[0]) != 0 ? step_2_ : kg_wrap_add(min(step_2_, kg_index(2147483646)), 1);
 	}
 }

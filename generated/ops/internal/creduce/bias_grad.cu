@@ -12,6 +12,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0xbac4573a937921b2ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -47,13 +54,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -153,23 +164,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f32_1
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ dy_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							db_reduced_block_[at_ + n_] = 0.0f + dy_[at_2_ + n_];
@@ -193,44 +204,44 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f32_1
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ dy_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float db_reduced_block_sums_[8];
 	float dy_run_[4];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(dy_run_, dy_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float dy_2_ = dy_run_[v_];
 					db_reduced_block_sums_[i_ * 4 + v_] += dy_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(dy_run_, dy_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
 						if (row_ == from_) {
 							db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
@@ -243,8 +254,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f32_1
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(db_reduced_block_ + at_ + n_, db_reduced_block_sums_ + i_ * 4);
 		}
@@ -262,26 +273,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f32_2(
 	const float *__restrict__ db_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ db_ = (float *)kg_result(buf + 1);
 	__shared__ float db_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float db_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float db_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				db_reduced_run_2_ += db_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			db_reduced_run_ += db_reduced_run_2_;
@@ -291,7 +302,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f32_2(
 	db_reduced_parts_[thread_] = db_reduced_lane_;
 	__syncthreads();
 	float db_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		db_reduced_ += db_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -309,23 +320,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f16_1
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ dy_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							db_reduced_block_[at_ + n_] = 0.0f + kg_from_f16(dy_[at_2_ + n_]);
@@ -349,44 +360,44 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f16_1
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ dy_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float db_reduced_block_sums_[8];
 	float dy_run_[8];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(dy_run_, dy_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float dy_2_ = dy_run_[v_];
 					db_reduced_block_sums_[i_ * 8 + v_] += dy_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(dy_run_, dy_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
 						if (row_ == from_) {
 							db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
@@ -399,8 +410,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f16_1
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(db_reduced_block_ + at_ + n_, db_reduced_block_sums_ + i_ * 8);
 		}
@@ -418,26 +429,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f16_2(
 	const float *__restrict__ db_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ db_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float db_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float db_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float db_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				db_reduced_run_2_ += db_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			db_reduced_run_ += db_reduced_run_2_;
@@ -447,7 +458,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f16_2(
 	db_reduced_parts_[thread_] = db_reduced_lane_;
 	__syncthreads();
 	float db_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		db_reduced_ += db_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -465,23 +476,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_bf16_
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ dy_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
-		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
+		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
 							db_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(dy_[at_2_ + n_]);
@@ -505,44 +516,44 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_bf16_
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ dy_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float db_reduced_block_sums_[8];
 	float dy_run_[8];
-	const int thread_ = int(threadIdx.x);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 32;
-	const int to_ = min(from_ + 32, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_N_;
-	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_N_;
+	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int n_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(dy_run_, dy_ + at_2_ + n_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float dy_2_ = dy_run_[v_];
 					db_reduced_block_sums_[i_ * 8 + v_] += dy_2_;
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(dy_run_, dy_ + at_2_ + n_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int n_2_ = n_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
 						if (row_ == from_) {
 							db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
@@ -555,8 +566,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_bf16_
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int n_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(db_reduced_block_ + at_ + n_, db_reduced_block_sums_ + i_ * 8);
 		}
@@ -574,26 +585,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_bf16_2(
 	const float *__restrict__ db_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ db_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float db_reduced_parts_[512];
-	const int size_N_ = kg_extent(&args->size_N_);
-	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	const kg_index size_N_ = kg_extent(&args->size_N_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int n_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_sums_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_sums_);
 		float db_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float db_reduced_run_2_ = 0.0f;
-			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+			for (kg_index r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
 				db_reduced_run_2_ += db_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			db_reduced_run_ += db_reduced_run_2_;
@@ -603,7 +614,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_bf16_2(
 	db_reduced_parts_[thread_] = db_reduced_lane_;
 	__syncthreads();
 	float db_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		db_reduced_ += db_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {

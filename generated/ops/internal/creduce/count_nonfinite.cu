@@ -11,6 +11,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0xab41fa81305a6931ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -46,13 +53,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -95,31 +106,31 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_count_nonfinite_f3
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
 	int *__restrict__ y_reduced_chunk_ = (int *)kg_result(buf + 1);
 	__shared__ int y_reduced_chunk_parts_[4];
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int p_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index p_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	int y_reduced_chunk_thread_ = 0;
-	for (int p_ = from_ + thread_; p_ < to_; p_ += 128) {
+	for (kg_index p_ = from_ + thread_; p_ < to_; p_ += 128) {
 		const float x_2_ = x_[p_];
-		y_reduced_chunk_thread_ += isnan(x_2_) || isinf(x_2_) ? 1 : 0;
+		y_reduced_chunk_thread_ += int(isnan(x_2_) || isinf(x_2_) ? 1 : 0);
 	}
 	y_reduced_chunk_thread_ = kg_simd_sum(y_reduced_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		y_reduced_chunk_parts_[simd_] = y_reduced_chunk_thread_;
 	}
 	__syncthreads();
 	int y_reduced_chunk_2_ = 0;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
 	y_reduced_chunk_2_ = kg_simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
-		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
+		y_reduced_chunk_[p_chunks_] = kg_index(y_reduced_chunk_2_);
 	}
 }
 
@@ -133,35 +144,35 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_count_nonfinite_f3
 	const int *__restrict__ y_reduced_chunk_ = (const int *)kg_tensor(buf + 0);
 	int *__restrict__ y_ = (int *)kg_result(buf + 1);
 	__shared__ int y_reduced_parts_[8];
-	const int size_P_chunks_ = kg_extent(&args->size_P_chunks_);
+	const kg_index size_P_chunks_ = kg_extent(&args->size_P_chunks_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	int y_reduced_thread_ = 0;
-	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_chunks_ = from_ + (i_ * threads_ + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_);
 			if (p_chunks_ < size_P_chunks_) {
-				y_reduced_thread_ += y_reduced_chunk_[p_chunks_];
+				y_reduced_thread_ += int(kg_index(y_reduced_chunk_[p_chunks_]));
 			}
 		}
 	}
 	y_reduced_thread_ = kg_simd_sum(y_reduced_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		y_reduced_parts_[simd_] = y_reduced_thread_;
 	}
 	__syncthreads();
 	int y_reduced_ = 0;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		y_reduced_ += y_reduced_parts_[lane_];
 	}
 	y_reduced_ = kg_simd_sum(y_reduced_);
 	if (thread_ == 0) {
-		y_[0] = y_reduced_;
+		y_[0] = kg_index(y_reduced_);
 	}
 }
 
@@ -175,31 +186,31 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_count_nonfinite_f1
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	int *__restrict__ y_reduced_chunk_ = (int *)kg_result(buf + 1);
 	__shared__ int y_reduced_chunk_parts_[4];
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int p_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index p_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	int y_reduced_chunk_thread_ = 0;
-	for (int p_ = from_ + thread_; p_ < to_; p_ += 128) {
+	for (kg_index p_ = from_ + thread_; p_ < to_; p_ += 128) {
 		const float x_2_ = kg_from_f16(x_[p_]);
-		y_reduced_chunk_thread_ += isnan(x_2_) || isinf(x_2_) ? 1 : 0;
+		y_reduced_chunk_thread_ += int(isnan(x_2_) || isinf(x_2_) ? 1 : 0);
 	}
 	y_reduced_chunk_thread_ = kg_simd_sum(y_reduced_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		y_reduced_chunk_parts_[simd_] = y_reduced_chunk_thread_;
 	}
 	__syncthreads();
 	int y_reduced_chunk_2_ = 0;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
 	y_reduced_chunk_2_ = kg_simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
-		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
+		y_reduced_chunk_[p_chunks_] = kg_index(y_reduced_chunk_2_);
 	}
 }
 
@@ -213,30 +224,30 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_count_nonfinite_bf
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	int *__restrict__ y_reduced_chunk_ = (int *)kg_result(buf + 1);
 	__shared__ int y_reduced_chunk_parts_[4];
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int p_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index p_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	int y_reduced_chunk_thread_ = 0;
-	for (int p_ = from_ + thread_; p_ < to_; p_ += 128) {
+	for (kg_index p_ = from_ + thread_; p_ < to_; p_ += 128) {
 		const float x_2_ = kg_from_bf16(x_[p_]);
-		y_reduced_chunk_thread_ += isnan(x_2_) || isinf(x_2_) ? 1 : 0;
+		y_reduced_chunk_thread_ += int(isnan(x_2_) || isinf(x_2_) ? 1 : 0);
 	}
 	y_reduced_chunk_thread_ = kg_simd_sum(y_reduced_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		y_reduced_chunk_parts_[simd_] = y_reduced_chunk_thread_;
 	}
 	__syncthreads();
 	int y_reduced_chunk_2_ = 0;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
 	y_reduced_chunk_2_ = kg_simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
-		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
+		y_reduced_chunk_[p_chunks_] = kg_index(y_reduced_chunk_2_);
 	}
 }

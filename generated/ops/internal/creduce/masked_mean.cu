@@ -12,6 +12,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x36f54f31561569aaull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -47,13 +54,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -192,37 +203,37 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_f32_1(
 	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
 	int *__restrict__ count_ = (int *)kg_result(buf + 1);
 	__shared__ int count_parts_[8];
-	const int size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
 	kg_await();
-	const int b_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index b_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	int count_thread_ = 0;
-	const int at_ = b_ * size_L_;
-	for (int from_ = 0; from_ < size_L_; from_ += slab_) {
+	const kg_index at_ = b_ * size_L_;
+	for (kg_index from_ = 0; from_ < size_L_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int l_ = from_ + (i_ * threads_ + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index l_ = from_ + (i_ * threads_ + thread_);
 			if (l_ < size_L_) {
-				count_thread_ += int(mask_[at_ + l_]) != 0 ? 1 : 0;
+				count_thread_ += int(kg_index(int(mask_[at_ + l_])) != 0 ? 1 : 0);
 			}
 		}
 	}
 	count_thread_ = kg_simd_sum(count_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		count_parts_[simd_] = count_thread_;
 	}
 	__syncthreads();
 	int count_2_ = 0;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		count_2_ += count_parts_[lane_];
 	}
 	count_2_ = kg_simd_sum(count_2_);
 	if (thread_ == 0) {
-		count_[b_] = count_2_;
+		count_[b_] = kg_index(count_2_);
 	}
 }
 
@@ -240,32 +251,32 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_masked_mean_f32_2(
 	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
 	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	__shared__ float total_parts_[512];
-	const int size_H_ = kg_extent(&args->size_H_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_H_ = kg_extent(&args->size_H_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_B_ * size_H_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int h_ = at_ % size_H_;
-	const int b_ = at_ / size_H_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_B_ * size_H_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index h_ = at_ % size_H_;
+	const kg_index b_ = at_ / size_H_;
 	float total_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	const int at_2_ = b_ * size_L_;
-	for (int block_ = 0; block_ < size_L_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_L_);
+	const kg_index run_ = lanes_ * 1024;
+	const kg_index at_2_ = b_ * size_L_;
+	for (kg_index block_ = 0; block_ < size_L_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_L_);
 		float total_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float total_run_2_ = 0.0f;
-			for (int l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
-				if (int(mask_[at_2_ + l_]) != 0) {
+			for (kg_index l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
+				if (kg_index(int(mask_[at_2_ + l_])) != 0) {
 					total_run_2_ += x_[(at_2_ + l_) * size_H_ + h_];
 				}
 			}
@@ -276,11 +287,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_masked_mean_f32_2(
 	total_parts_[thread_] = total_lane_;
 	__syncthreads();
 	float total_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		total_ += total_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
-		y_[b_ * size_H_ + h_] = total_ / float(max(count_[b_], 1));
+		y_[b_ * size_H_ + h_] = total_ / float(max(kg_index(count_[b_]), kg_index(1)));
 	}
 }
 
@@ -298,32 +309,32 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_masked_mean_f16_2(
 	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float total_parts_[512];
-	const int size_H_ = kg_extent(&args->size_H_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_H_ = kg_extent(&args->size_H_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_B_ * size_H_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int h_ = at_ % size_H_;
-	const int b_ = at_ / size_H_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_B_ * size_H_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index h_ = at_ % size_H_;
+	const kg_index b_ = at_ / size_H_;
 	float total_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	const int at_2_ = b_ * size_L_;
-	for (int block_ = 0; block_ < size_L_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_L_);
+	const kg_index run_ = lanes_ * 1024;
+	const kg_index at_2_ = b_ * size_L_;
+	for (kg_index block_ = 0; block_ < size_L_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_L_);
 		float total_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float total_run_2_ = 0.0f;
-			for (int l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
-				if (int(mask_[at_2_ + l_]) != 0) {
+			for (kg_index l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
+				if (kg_index(int(mask_[at_2_ + l_])) != 0) {
 					total_run_2_ += kg_from_f16(x_[(at_2_ + l_) * size_H_ + h_]);
 				}
 			}
@@ -334,11 +345,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_masked_mean_f16_2(
 	total_parts_[thread_] = total_lane_;
 	__syncthreads();
 	float total_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		total_ += total_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
-		y_[b_ * size_H_ + h_] = kg_to_f16(kg_rough_div(total_, float(max(count_[b_], 1))));
+		y_[b_ * size_H_ + h_] = kg_to_f16(kg_rough_div(total_, float(max(kg_index(count_[b_]), kg_index(1)))));
 	}
 }
 
@@ -356,32 +367,32 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_masked_mean_bf16_2
 	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float total_parts_[512];
-	const int size_H_ = kg_extent(&args->size_H_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_H_ = kg_extent(&args->size_H_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int n_ = size_B_ * size_H_;
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int at_ = from_ + column_;
-	const int h_ = at_ % size_H_;
-	const int b_ = at_ / size_H_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index n_ = size_B_ * size_H_;
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index at_ = from_ + column_;
+	const kg_index h_ = at_ % size_H_;
+	const kg_index b_ = at_ / size_H_;
 	float total_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	const int at_2_ = b_ * size_L_;
-	for (int block_ = 0; block_ < size_L_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_L_);
+	const kg_index run_ = lanes_ * 1024;
+	const kg_index at_2_ = b_ * size_L_;
+	for (kg_index block_ = 0; block_ < size_L_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_L_);
 		float total_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float total_run_2_ = 0.0f;
-			for (int l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
-				if (int(mask_[at_2_ + l_]) != 0) {
+			for (kg_index l_ = block_2_ + lane_; l_ < end_2_; l_ += lanes_) {
+				if (kg_index(int(mask_[at_2_ + l_])) != 0) {
 					total_run_2_ += kg_from_bf16(x_[(at_2_ + l_) * size_H_ + h_]);
 				}
 			}
@@ -392,11 +403,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_masked_mean_bf16_2
 	total_parts_[thread_] = total_lane_;
 	__syncthreads();
 	float total_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		total_ += total_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
-		y_[b_ * size_H_ + h_] = kg_to_bf16(kg_rough_div(total_, float(max(count_[b_], 1))));
+		y_[b_ * size_H_ + h_] = kg_to_bf16(kg_rough_div(total_, float(max(kg_index(count_[b_]), kg_index(1)))));
 	}
 }
 
@@ -413,30 +424,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
 	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 3);
-	const int size_H_ = kg_extent(&args->size_H_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_H_ = kg_extent(&args->size_H_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int n_ = size_B_ * size_L_ * size_H_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_H_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int h_ = at_ % size_H_;
-			const int at_2_ = at_ / size_H_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = int(mask_[b_ * size_L_ + l_]) != 0 ? d_y_[b_ * size_H_ + h_] / float(max(count_[b_], 1)) : 0.0f;
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index h_ = at_ % size_H_;
+			const kg_index at_2_ = at_ / size_H_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? d_y_[b_ * size_H_ + h_] / float(max(kg_index(count_[b_]), kg_index(1))) : 0.0f;
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int h_ = at_ % size_H_;
-			const int at_2_ = at_ / size_H_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = int(mask_[b_ * size_L_ + l_]) != 0 ? d_y_[b_ * size_H_ + h_] / float(max(count_[b_], 1)) : 0.0f;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index h_ = at_ % size_H_;
+			const kg_index at_2_ = at_ / size_H_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? d_y_[b_ * size_H_ + h_] / float(max(kg_index(count_[b_]), kg_index(1))) : 0.0f;
 		}
 	}
 }
@@ -454,42 +465,42 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
 	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 3);
-	const int size_H_ = kg_extent(&args->size_H_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_H_ = kg_extent(&args->size_H_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
 	float d_y_run_[4];
 	float d_x_out_[4];
-	const int n_ = size_B_ * size_L_ * size_H_;
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_H_;
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 4;
-			const int h_ = at_ % size_H_;
-			const int at_2_ = at_ / size_H_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			const int at_3_ = b_ * size_H_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 4;
+			const kg_index h_ = at_ % size_H_;
+			const kg_index at_2_ = at_ / size_H_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			const kg_index at_3_ = b_ * size_H_;
 			kg_load_f32x4(d_y_run_, d_y_ + at_3_ + h_);
-			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
-			const float t_2_ = float(max(count_[b_], 1));
+			const bool t_ = kg_index(int(mask_[b_ * size_L_ + l_])) != 0;
+			const float t_2_ = float(max(kg_index(count_[b_]), kg_index(1)));
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_x_out_[v_] = t_ ? d_y_2_ / t_2_ : 0.0f;
 			}
-			const int at_4_ = (b_ * size_L_ + l_) * size_H_;
+			const kg_index at_4_ = (b_ * size_L_ + l_) * size_H_;
 			kg_store_f32x4(d_x_ + at_4_ + h_, d_x_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int h_ = at_ % size_H_;
-			const int at_2_ = at_ / size_H_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = int(mask_[b_ * size_L_ + l_]) != 0 ? d_y_[b_ * size_H_ + h_] / float(max(count_[b_], 1)) : 0.0f;
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index h_ = at_ % size_H_;
+			const kg_index at_2_ = at_ / size_H_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? d_y_[b_ * size_H_ + h_] / float(max(kg_index(count_[b_]), kg_index(1))) : 0.0f;
 		}
 	}
 }
@@ -507,30 +518,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
 	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
-	const int size_H_ = kg_extent(&args->size_H_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_H_ = kg_extent(&args->size_H_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int n_ = size_B_ * size_L_ * size_H_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_H_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int h_ = at_ % size_H_;
-			const int at_2_ = at_ / size_H_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_f16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_rough_div(kg_from_f16(d_y_[b_ * size_H_ + h_]), float(max(count_[b_], 1))) : 0.0f);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index h_ = at_ % size_H_;
+			const kg_index at_2_ = at_ / size_H_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_f16(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? kg_rough_div(kg_from_f16(d_y_[b_ * size_H_ + h_]), float(max(kg_index(count_[b_]), kg_index(1)))) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int h_ = at_ % size_H_;
-			const int at_2_ = at_ / size_H_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_f16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_rough_div(kg_from_f16(d_y_[b_ * size_H_ + h_]), float(max(count_[b_], 1))) : 0.0f);
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index h_ = at_ % size_H_;
+			const kg_index at_2_ = at_ / size_H_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_f16(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? kg_rough_div(kg_from_f16(d_y_[b_ * size_H_ + h_]), float(max(kg_index(count_[b_]), kg_index(1)))) : 0.0f);
 		}
 	}
 }
@@ -548,42 +559,42 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
 	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
-	const int size_H_ = kg_extent(&args->size_H_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_H_ = kg_extent(&args->size_H_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int n_ = size_B_ * size_L_ * size_H_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_H_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int h_ = at_ % size_H_;
-			const int at_2_ = at_ / size_H_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			const int at_3_ = b_ * size_H_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index h_ = at_ % size_H_;
+			const kg_index at_2_ = at_ / size_H_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			const kg_index at_3_ = b_ * size_H_;
 			kg_load_f16x8(d_y_run_, d_y_ + at_3_ + h_);
-			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
-			const float t_2_ = float(max(count_[b_], 1));
+			const bool t_ = kg_index(int(mask_[b_ * size_L_ + l_])) != 0;
+			const float t_2_ = float(max(kg_index(count_[b_]), kg_index(1)));
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_x_out_[v_] = t_ ? kg_rough_div(d_y_2_, t_2_) : 0.0f;
 			}
-			const int at_4_ = (b_ * size_L_ + l_) * size_H_;
+			const kg_index at_4_ = (b_ * size_L_ + l_) * size_H_;
 			kg_store_f16x8(d_x_ + at_4_ + h_, d_x_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int h_ = at_ % size_H_;
-			const int at_2_ = at_ / size_H_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_f16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_rough_div(kg_from_f16(d_y_[b_ * size_H_ + h_]), float(max(count_[b_], 1))) : 0.0f);
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index h_ = at_ % size_H_;
+			const kg_index at_2_ = at_ / size_H_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_f16(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? kg_rough_div(kg_from_f16(d_y_[b_ * size_H_ + h_]), float(max(kg_index(count_[b_]), kg_index(1)))) : 0.0f);
 		}
 	}
 }
@@ -601,30 +612,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_b
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
 	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
-	const int size_H_ = kg_extent(&args->size_H_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_H_ = kg_extent(&args->size_H_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
-	const int n_ = size_B_ * size_L_ * size_H_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_H_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_);
-			const int h_ = at_ % size_H_;
-			const int at_2_ = at_ / size_H_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_rough_div(kg_from_bf16(d_y_[b_ * size_H_ + h_]), float(max(count_[b_], 1))) : 0.0f);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_);
+			const kg_index h_ = at_ % size_H_;
+			const kg_index at_2_ = at_ / size_H_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? kg_rough_div(kg_from_bf16(d_y_[b_ * size_H_ + h_]), float(max(kg_index(count_[b_]), kg_index(1)))) : 0.0f);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int h_ = at_ % size_H_;
-			const int at_2_ = at_ / size_H_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_rough_div(kg_from_bf16(d_y_[b_ * size_H_ + h_]), float(max(count_[b_], 1))) : 0.0f);
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index h_ = at_ % size_H_;
+			const kg_index at_2_ = at_ / size_H_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? kg_rough_div(kg_from_bf16(d_y_[b_ * size_H_ + h_]), float(max(kg_index(count_[b_]), kg_index(1)))) : 0.0f);
 		}
 	}
 }
@@ -642,42 +653,42 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_b
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
 	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
-	const int size_H_ = kg_extent(&args->size_H_);
-	const int size_L_ = kg_extent(&args->size_L_);
-	const int size_B_ = kg_extent(&args->size_B_);
+	const kg_index size_H_ = kg_extent(&args->size_H_);
+	const kg_index size_L_ = kg_extent(&args->size_L_);
+	const kg_index size_B_ = kg_extent(&args->size_B_);
 	kg_await();
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int n_ = size_B_ * size_L_ * size_H_;
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index n_ = size_B_ * size_L_ * size_H_;
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int at_ = from_ + (i_ * 256 + thread_) * 8;
-			const int h_ = at_ % size_H_;
-			const int at_2_ = at_ / size_H_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			const int at_3_ = b_ * size_H_;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index at_ = from_ + (i_ * 256 + thread_) * 8;
+			const kg_index h_ = at_ % size_H_;
+			const kg_index at_2_ = at_ / size_H_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			const kg_index at_3_ = b_ * size_H_;
 			kg_load_bf16x8(d_y_run_, d_y_ + at_3_ + h_);
-			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
-			const float t_2_ = float(max(count_[b_], 1));
+			const bool t_ = kg_index(int(mask_[b_ * size_L_ + l_])) != 0;
+			const float t_2_ = float(max(kg_index(count_[b_]), kg_index(1)));
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				d_x_out_[v_] = t_ ? kg_rough_div(d_y_2_, t_2_) : 0.0f;
 			}
-			const int at_4_ = (b_ * size_L_ + l_) * size_H_;
+			const kg_index at_4_ = (b_ * size_L_ + l_) * size_H_;
 			kg_store_bf16x8(d_x_ + at_4_ + h_, d_x_out_);
 		}
 	} else {
-		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
-			const int h_ = at_ % size_H_;
-			const int at_2_ = at_ / size_H_;
-			const int l_ = at_2_ % size_L_;
-			const int b_ = at_2_ / size_L_;
-			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_rough_div(kg_from_bf16(d_y_[b_ * size_H_ + h_]), float(max(count_[b_], 1))) : 0.0f);
+		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const kg_index h_ = at_ % size_H_;
+			const kg_index at_2_ = at_ / size_H_;
+			const kg_index l_ = at_2_ % size_L_;
+			const kg_index b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(kg_index(int(mask_[b_ * size_L_ + l_])) != 0 ? kg_rough_div(kg_from_bf16(d_y_[b_ * size_H_ + h_]), float(max(kg_index(count_[b_]), kg_index(1)))) : 0.0f);
 		}
 	}
 }

@@ -11,6 +11,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x732dbe5c84d27c74ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -46,13 +53,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -161,29 +172,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_mean_f32_1(
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_reduced_sum_chunk_ = (float *)kg_result(buf + 1);
 	__shared__ float y_reduced_sum_chunk_parts_[4];
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int p_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index p_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	float y_reduced_sum_chunk_thread_ = 0.0f;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float y_reduced_sum_chunk_run_ = 0.0f;
-		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
+		for (kg_index p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			y_reduced_sum_chunk_run_ += x_[p_];
 		}
 		y_reduced_sum_chunk_thread_ += y_reduced_sum_chunk_run_;
 	}
 	y_reduced_sum_chunk_thread_ = kg_simd_sum(y_reduced_sum_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		y_reduced_sum_chunk_parts_[simd_] = y_reduced_sum_chunk_thread_;
 	}
 	__syncthreads();
 	float y_reduced_sum_chunk_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		y_reduced_sum_chunk_2_ += y_reduced_sum_chunk_parts_[lane_];
 	}
@@ -204,21 +215,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_f32_2(
 	const float *__restrict__ y_reduced_sum_chunk_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float y_reduced_sum_parts_[8];
-	const int size_P_chunks_ = kg_extent(&args->size_P_chunks_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_chunks_ = kg_extent(&args->size_P_chunks_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float y_reduced_sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		float y_reduced_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (p_chunks_ < size_P_chunks_) {
 					y_reduced_sum_run_ += y_reduced_sum_chunk_[p_chunks_];
 				}
@@ -227,18 +238,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_f32_2(
 		y_reduced_sum_thread_ += y_reduced_sum_run_;
 	}
 	y_reduced_sum_thread_ = kg_simd_sum(y_reduced_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		y_reduced_sum_parts_[simd_] = y_reduced_sum_thread_;
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
 	y_reduced_sum_ = kg_simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
-		const float y_reduced_ = y_reduced_sum_ / float(max(size_P_, 1));
+		const float y_reduced_ = y_reduced_sum_ / float(max(size_P_, kg_index(1)));
 		y_[0] = y_reduced_;
 	}
 }
@@ -254,36 +265,36 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_f32_2_wide(
 	const float *__restrict__ y_reduced_sum_chunk_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float y_reduced_sum_parts_[8];
-	const int size_P_chunks_ = kg_extent(&args->size_P_chunks_);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_chunks_ = kg_extent(&args->size_P_chunks_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float y_reduced_sum_chunk_run_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float y_reduced_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int p_chunks_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index p_chunks_ = (i_ * threads_ + thread_) * 4;
 		if (p_chunks_ < size_P_chunks_) {
 			kg_load_f32x4(y_reduced_sum_chunk_run_, y_reduced_sum_chunk_ + p_chunks_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float y_reduced_sum_chunk_2_ = y_reduced_sum_chunk_run_[v_];
 				y_reduced_sum_thread_ += y_reduced_sum_chunk_2_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
 		float y_reduced_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (p_chunks_ < size_P_chunks_) {
 				kg_load_f32x4(y_reduced_sum_chunk_run_, y_reduced_sum_chunk_ + p_chunks_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float y_reduced_sum_chunk_2_ = y_reduced_sum_chunk_run_[v_];
 					y_reduced_sum_run_ += y_reduced_sum_chunk_2_;
 				}
@@ -292,18 +303,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_f32_2_wide(
 		y_reduced_sum_thread_ += y_reduced_sum_run_;
 	}
 	y_reduced_sum_thread_ = kg_simd_sum(y_reduced_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		y_reduced_sum_parts_[simd_] = y_reduced_sum_thread_;
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
 	y_reduced_sum_ = kg_simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
-		const float y_reduced_ = y_reduced_sum_ / float(max(size_P_, 1));
+		const float y_reduced_ = y_reduced_sum_ / float(max(size_P_, kg_index(1)));
 		y_[0] = y_reduced_;
 	}
 }
@@ -318,29 +329,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_mean_f16_1(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ y_reduced_sum_chunk_ = (float *)kg_result(buf + 1);
 	__shared__ float y_reduced_sum_chunk_parts_[4];
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int p_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index p_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	float y_reduced_sum_chunk_thread_ = 0.0f;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float y_reduced_sum_chunk_run_ = 0.0f;
-		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
+		for (kg_index p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			y_reduced_sum_chunk_run_ += kg_from_f16(x_[p_]);
 		}
 		y_reduced_sum_chunk_thread_ += y_reduced_sum_chunk_run_;
 	}
 	y_reduced_sum_chunk_thread_ = kg_simd_sum(y_reduced_sum_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		y_reduced_sum_chunk_parts_[simd_] = y_reduced_sum_chunk_thread_;
 	}
 	__syncthreads();
 	float y_reduced_sum_chunk_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		y_reduced_sum_chunk_2_ += y_reduced_sum_chunk_parts_[lane_];
 	}
@@ -360,29 +371,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_mean_bf16_1(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ y_reduced_sum_chunk_ = (float *)kg_result(buf + 1);
 	__shared__ float y_reduced_sum_chunk_parts_[4];
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int p_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index p_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	float y_reduced_sum_chunk_thread_ = 0.0f;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float y_reduced_sum_chunk_run_ = 0.0f;
-		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
+		for (kg_index p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			y_reduced_sum_chunk_run_ += kg_from_bf16(x_[p_]);
 		}
 		y_reduced_sum_chunk_thread_ += y_reduced_sum_chunk_run_;
 	}
 	y_reduced_sum_chunk_thread_ = kg_simd_sum(y_reduced_sum_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		y_reduced_sum_chunk_parts_[simd_] = y_reduced_sum_chunk_thread_;
 	}
 	__syncthreads();
 	float y_reduced_sum_chunk_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		y_reduced_sum_chunk_2_ += y_reduced_sum_chunk_parts_[lane_];
 	}
@@ -401,20 +412,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_mean_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		const float t_ = d_y_[0] / float(max(size_P_, kg_index(1)));
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = t_;
 		}
 	} else {
-		const float t_ = d_y_[0] / float(max(size_P_, 1));
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		const float t_ = d_y_[0] / float(max(size_P_, kg_index(1)));
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = t_;
 		}
 	}
@@ -429,25 +440,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_f32_wide
 		void *const *__restrict__ buf, const kg_dd4f7221_mean_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float d_x_out_[4];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
-		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		const float t_ = d_y_[0] / float(max(size_P_, kg_index(1)));
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				d_x_out_[v_] = t_;
 			}
 			kg_store_f32x4(d_x_ + p_, d_x_out_);
 		}
 	} else {
-		const float t_ = d_y_[0] / float(max(size_P_, 1));
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		const float t_ = d_y_[0] / float(max(size_P_, kg_index(1)));
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = t_;
 		}
 	}
@@ -462,20 +473,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_mean_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
-		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, 1)));
+		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, kg_index(1))));
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_f16(t_);
 		}
 	} else {
-		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, 1)));
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, kg_index(1))));
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_f16(t_);
 		}
 	}
@@ -490,25 +501,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_f16_wide
 		void *const *__restrict__ buf, const kg_dd4f7221_mean_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float d_x_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
-		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, 1)));
+		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, kg_index(1))));
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				d_x_out_[v_] = t_;
 			}
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
-		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, 1)));
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, kg_index(1))));
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_f16(t_);
 		}
 	}
@@ -523,20 +534,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_mean_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
-		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, 1)));
+		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, kg_index(1))));
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_bf16(t_);
 		}
 	} else {
-		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, 1)));
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, kg_index(1))));
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_bf16(t_);
 		}
 	}
@@ -551,25 +562,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_bf16_wid
 		void *const *__restrict__ buf, const kg_dd4f7221_mean_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float d_x_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
-		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, 1)));
+		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, kg_index(1))));
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				d_x_out_[v_] = t_;
 			}
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
-		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, 1)));
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, kg_index(1))));
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_bf16(t_);
 		}
 	}

@@ -11,6 +11,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x25ee75caac260094ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -46,13 +53,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -183,30 +194,30 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_sum_sq_f32_1(
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_reduced_chunk_ = (float *)kg_result(buf + 1);
 	__shared__ float y_reduced_chunk_parts_[4];
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int p_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index p_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	float y_reduced_chunk_thread_ = 0.0f;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float y_reduced_chunk_run_ = 0.0f;
-		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
+		for (kg_index p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float x_2_ = x_[p_];
 			y_reduced_chunk_run_ = fmaf(x_2_, x_2_, y_reduced_chunk_run_);
 		}
 		y_reduced_chunk_thread_ += y_reduced_chunk_run_;
 	}
 	y_reduced_chunk_thread_ = kg_simd_sum(y_reduced_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		y_reduced_chunk_parts_[simd_] = y_reduced_chunk_thread_;
 	}
 	__syncthreads();
 	float y_reduced_chunk_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
@@ -226,20 +237,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_sq_f32_2(
 	const float *__restrict__ y_reduced_chunk_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float y_reduced_parts_[8];
-	const int size_P_chunks_ = kg_extent(&args->size_P_chunks_);
+	const kg_index size_P_chunks_ = kg_extent(&args->size_P_chunks_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float y_reduced_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		float y_reduced_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (p_chunks_ < size_P_chunks_) {
 					y_reduced_run_ += y_reduced_chunk_[p_chunks_];
 				}
@@ -248,12 +259,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_sq_f32_2(
 		y_reduced_thread_ += y_reduced_run_;
 	}
 	y_reduced_thread_ = kg_simd_sum(y_reduced_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		y_reduced_parts_[simd_] = y_reduced_thread_;
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		y_reduced_ += y_reduced_parts_[lane_];
 	}
@@ -273,35 +284,35 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_sq_f32_2_wide(
 	const float *__restrict__ y_reduced_chunk_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float y_reduced_parts_[8];
-	const int size_P_chunks_ = kg_extent(&args->size_P_chunks_);
+	const kg_index size_P_chunks_ = kg_extent(&args->size_P_chunks_);
 	kg_await();
 	float y_reduced_chunk_run_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float y_reduced_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int p_chunks_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index p_chunks_ = (i_ * threads_ + thread_) * 4;
 		if (p_chunks_ < size_P_chunks_) {
 			kg_load_f32x4(y_reduced_chunk_run_, y_reduced_chunk_ + p_chunks_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float y_reduced_chunk_2_ = y_reduced_chunk_run_[v_];
 				y_reduced_thread_ += y_reduced_chunk_2_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
 		float y_reduced_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (p_chunks_ < size_P_chunks_) {
 				kg_load_f32x4(y_reduced_chunk_run_, y_reduced_chunk_ + p_chunks_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float y_reduced_chunk_2_ = y_reduced_chunk_run_[v_];
 					y_reduced_run_ += y_reduced_chunk_2_;
 				}
@@ -310,12 +321,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_sq_f32_2_wide(
 		y_reduced_thread_ += y_reduced_run_;
 	}
 	y_reduced_thread_ = kg_simd_sum(y_reduced_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		y_reduced_parts_[simd_] = y_reduced_thread_;
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		y_reduced_ += y_reduced_parts_[lane_];
 	}
@@ -335,30 +346,30 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_sum_sq_f16_1(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ y_reduced_chunk_ = (float *)kg_result(buf + 1);
 	__shared__ float y_reduced_chunk_parts_[4];
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int p_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index p_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	float y_reduced_chunk_thread_ = 0.0f;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float y_reduced_chunk_run_ = 0.0f;
-		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
+		for (kg_index p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float x_2_ = kg_from_f16(x_[p_]);
 			y_reduced_chunk_run_ = fmaf(x_2_, x_2_, y_reduced_chunk_run_);
 		}
 		y_reduced_chunk_thread_ += y_reduced_chunk_run_;
 	}
 	y_reduced_chunk_thread_ = kg_simd_sum(y_reduced_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		y_reduced_chunk_parts_[simd_] = y_reduced_chunk_thread_;
 	}
 	__syncthreads();
 	float y_reduced_chunk_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
@@ -378,30 +389,30 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_sum_sq_bf16_1(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ y_reduced_chunk_ = (float *)kg_result(buf + 1);
 	__shared__ float y_reduced_chunk_parts_[4];
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int p_chunks_ = int(blockIdx.x);
-	const int from_ = int(blockIdx.x) * 16384;
-	const int to_ = min(from_ + 16384, size_P_);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
+	const kg_index p_chunks_ = kg_index(blockIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 16384;
+	const kg_index to_ = min(from_ + 16384, size_P_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	float y_reduced_chunk_thread_ = 0.0f;
-	for (int block_ = from_; block_ < to_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, to_);
+	for (kg_index block_ = from_; block_ < to_; block_ += 4096) {
+		const kg_index end_ = min(block_ + 4096, to_);
 		float y_reduced_chunk_run_ = 0.0f;
-		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
+		for (kg_index p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			y_reduced_chunk_run_ = fmaf(x_2_, x_2_, y_reduced_chunk_run_);
 		}
 		y_reduced_chunk_thread_ += y_reduced_chunk_run_;
 	}
 	y_reduced_chunk_thread_ = kg_simd_sum(y_reduced_chunk_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		y_reduced_chunk_parts_[simd_] = y_reduced_chunk_thread_;
 	}
 	__syncthreads();
 	float y_reduced_chunk_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < 4) {
 		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
@@ -421,20 +432,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_sq_grad_f32(
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = 2.0f * d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = t_ * x_[p_];
 		}
 	} else {
 		const float t_ = 2.0f * d_y_[0];
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = t_ * x_[p_];
 		}
 	}
@@ -450,20 +461,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_sq_grad_f32_wi
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float x_run_[4];
 	float d_x_out_[4];
-	const int from_ = int(blockIdx.x) * 2048;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 2048;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = 2.0f * d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 4;
 			kg_load_f32x4(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
 				d_x_out_[v_] = t_ * x_2_;
 			}
@@ -471,7 +482,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_sq_grad_f32_wi
 		}
 	} else {
 		const float t_ = 2.0f * d_y_[0];
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = t_ * x_[p_];
 		}
 	}
@@ -487,20 +498,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_sq_grad_f16(
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = 2.0f * d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_f16(t_ * kg_from_f16(x_[p_]));
 		}
 	} else {
 		const float t_ = 2.0f * d_y_[0];
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_f16(t_ * kg_from_f16(x_[p_]));
 		}
 	}
@@ -516,20 +527,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_sq_grad_f16_wi
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float x_run_[8];
 	float d_x_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = 2.0f * d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_f16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				d_x_out_[v_] = t_ * x_2_;
 			}
@@ -537,7 +548,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_sq_grad_f16_wi
 		}
 	} else {
 		const float t_ = 2.0f * d_y_[0];
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_f16(t_ * kg_from_f16(x_[p_]));
 		}
 	}
@@ -553,20 +564,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_sq_grad_bf16(
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = 2.0f * d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_);
+		for (kg_index i_ = 0; i_ < 16; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_bf16(t_ * kg_from_bf16(x_[p_]));
 		}
 	} else {
 		const float t_ = 2.0f * d_y_[0];
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_bf16(t_ * kg_from_bf16(x_[p_]));
 		}
 	}
@@ -582,20 +593,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_sq_grad_bf16_w
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
-	const int size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float x_run_[8];
 	float d_x_out_[8];
-	const int from_ = int(blockIdx.x) * 4096;
-	const int thread_ = int(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 4096;
+	const kg_index thread_ = kg_index(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = 2.0f * d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index p_ = from_ + (i_ * 256 + thread_) * 8;
 			kg_load_bf16x8(x_run_, x_ + p_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				d_x_out_[v_] = t_ * x_2_;
 			}
@@ -603,7 +614,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_sq_grad_bf16_w
 		}
 	} else {
 		const float t_ = 2.0f * d_y_[0];
-		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_bf16(t_ * kg_from_bf16(x_[p_]));
 		}
 	}

@@ -11,6 +11,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x452d4f013abba605ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -46,13 +53,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -183,27 +194,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f32(
 	int *__restrict__ index_ = (int *)kg_result(buf + 1);
 	__shared__ float index_reduced_parts_[8];
 	__shared__ int index_reduced_parts_at_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float index_reduced_thread_ = -INFINITY;
 	int index_reduced_thread_at_ = 2147483647;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float index_reduced_value_ = x_[at_ + d_];
-					if (kg_above(index_reduced_value_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, index_reduced_value_) && d_ < index_reduced_thread_at_)) {
+					if (kg_above(index_reduced_value_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, index_reduced_value_) && int(d_) < index_reduced_thread_at_)) {
 						index_reduced_thread_ = index_reduced_value_;
-						index_reduced_thread_at_ = d_;
+						index_reduced_thread_at_ = int(d_);
 					}
 				}
 			}
@@ -212,14 +223,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f32(
 	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
 	index_reduced_thread_at_ = kg_simd_min(kg_above(index_reduced_best_, index_reduced_thread_) ? 2147483647 : index_reduced_thread_at_);
 	index_reduced_thread_ = index_reduced_best_;
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		index_reduced_parts_[simd_] = index_reduced_thread_;
 		index_reduced_parts_at_[simd_] = index_reduced_thread_at_;
 	}
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
 		const float index_reduced_value_ = index_reduced_parts_[lane_];
@@ -233,7 +244,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f32(
 	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
-		index_[r_] = index_reduced_2_;
+		index_[r_] = kg_index(index_reduced_2_);
 	}
 }
 
@@ -248,44 +259,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f32_wide(
 	int *__restrict__ index_ = (int *)kg_result(buf + 1);
 	__shared__ float index_reduced_parts_[8];
 	__shared__ int index_reduced_parts_at_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_run_[4];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float index_reduced_thread_ = -INFINITY;
 	int index_reduced_thread_at_ = 2147483647;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_run_, x_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
-				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
 					index_reduced_thread_ = x_2_;
-					index_reduced_thread_at_ = d_ + v_;
+					index_reduced_thread_at_ = int(d_ + v_);
 				}
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
-					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
 						index_reduced_thread_ = x_2_;
-						index_reduced_thread_at_ = d_ + v_;
+						index_reduced_thread_at_ = int(d_ + v_);
 					}
 				}
 			}
@@ -294,14 +305,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f32_wide(
 	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
 	index_reduced_thread_at_ = kg_simd_min(kg_above(index_reduced_best_, index_reduced_thread_) ? 2147483647 : index_reduced_thread_at_);
 	index_reduced_thread_ = index_reduced_best_;
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		index_reduced_parts_[simd_] = index_reduced_thread_;
 		index_reduced_parts_at_[simd_] = index_reduced_thread_at_;
 	}
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
 		const float index_reduced_value_ = index_reduced_parts_[lane_];
@@ -315,7 +326,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f32_wide(
 	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
-		index_[r_] = index_reduced_2_;
+		index_[r_] = kg_index(index_reduced_2_);
 	}
 }
 
@@ -330,27 +341,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16(
 	int *__restrict__ index_ = (int *)kg_result(buf + 1);
 	__shared__ float index_reduced_parts_[8];
 	__shared__ int index_reduced_parts_at_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float index_reduced_thread_ = -INFINITY;
 	int index_reduced_thread_at_ = 2147483647;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float index_reduced_value_ = kg_from_f16(x_[at_ + d_]);
-					if (kg_above(index_reduced_value_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, index_reduced_value_) && d_ < index_reduced_thread_at_)) {
+					if (kg_above(index_reduced_value_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, index_reduced_value_) && int(d_) < index_reduced_thread_at_)) {
 						index_reduced_thread_ = index_reduced_value_;
-						index_reduced_thread_at_ = d_;
+						index_reduced_thread_at_ = int(d_);
 					}
 				}
 			}
@@ -359,14 +370,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16(
 	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
 	index_reduced_thread_at_ = kg_simd_min(kg_above(index_reduced_best_, index_reduced_thread_) ? 2147483647 : index_reduced_thread_at_);
 	index_reduced_thread_ = index_reduced_best_;
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		index_reduced_parts_[simd_] = index_reduced_thread_;
 		index_reduced_parts_at_[simd_] = index_reduced_thread_at_;
 	}
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
 		const float index_reduced_value_ = index_reduced_parts_[lane_];
@@ -380,7 +391,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16(
 	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
-		index_[r_] = index_reduced_2_;
+		index_[r_] = kg_index(index_reduced_2_);
 	}
 }
 
@@ -395,44 +406,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16_wide(
 	int *__restrict__ index_ = (int *)kg_result(buf + 1);
 	__shared__ float index_reduced_parts_[8];
 	__shared__ int index_reduced_parts_at_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_run_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float index_reduced_thread_ = -INFINITY;
 	int index_reduced_thread_at_ = 2147483647;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_run_, x_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
-				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
 					index_reduced_thread_ = x_2_;
-					index_reduced_thread_at_ = d_ + v_;
+					index_reduced_thread_at_ = int(d_ + v_);
 				}
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
 						index_reduced_thread_ = x_2_;
-						index_reduced_thread_at_ = d_ + v_;
+						index_reduced_thread_at_ = int(d_ + v_);
 					}
 				}
 			}
@@ -441,14 +452,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16_wide(
 	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
 	index_reduced_thread_at_ = kg_simd_min(kg_above(index_reduced_best_, index_reduced_thread_) ? 2147483647 : index_reduced_thread_at_);
 	index_reduced_thread_ = index_reduced_best_;
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		index_reduced_parts_[simd_] = index_reduced_thread_;
 		index_reduced_parts_at_[simd_] = index_reduced_thread_at_;
 	}
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
 		const float index_reduced_value_ = index_reduced_parts_[lane_];
@@ -462,7 +473,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16_wide(
 	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
-		index_[r_] = index_reduced_2_;
+		index_[r_] = kg_index(index_reduced_2_);
 	}
 }
 
@@ -477,27 +488,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16(
 	int *__restrict__ index_ = (int *)kg_result(buf + 1);
 	__shared__ float index_reduced_parts_[8];
 	__shared__ int index_reduced_parts_at_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float index_reduced_thread_ = -INFINITY;
 	int index_reduced_thread_at_ = 2147483647;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float index_reduced_value_ = kg_from_bf16(x_[at_ + d_]);
-					if (kg_above(index_reduced_value_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, index_reduced_value_) && d_ < index_reduced_thread_at_)) {
+					if (kg_above(index_reduced_value_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, index_reduced_value_) && int(d_) < index_reduced_thread_at_)) {
 						index_reduced_thread_ = index_reduced_value_;
-						index_reduced_thread_at_ = d_;
+						index_reduced_thread_at_ = int(d_);
 					}
 				}
 			}
@@ -506,14 +517,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16(
 	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
 	index_reduced_thread_at_ = kg_simd_min(kg_above(index_reduced_best_, index_reduced_thread_) ? 2147483647 : index_reduced_thread_at_);
 	index_reduced_thread_ = index_reduced_best_;
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		index_reduced_parts_[simd_] = index_reduced_thread_;
 		index_reduced_parts_at_[simd_] = index_reduced_thread_at_;
 	}
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
 		const float index_reduced_value_ = index_reduced_parts_[lane_];
@@ -527,7 +538,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16(
 	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
-		index_[r_] = index_reduced_2_;
+		index_[r_] = kg_index(index_reduced_2_);
 	}
 }
 
@@ -542,44 +553,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16_wide(
 	int *__restrict__ index_ = (int *)kg_result(buf + 1);
 	__shared__ float index_reduced_parts_[8];
 	__shared__ int index_reduced_parts_at_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_run_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float index_reduced_thread_ = -INFINITY;
 	int index_reduced_thread_at_ = 2147483647;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_run_, x_ + at_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
-				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
 					index_reduced_thread_ = x_2_;
-					index_reduced_thread_at_ = d_ + v_;
+					index_reduced_thread_at_ = int(d_ + v_);
 				}
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
 						index_reduced_thread_ = x_2_;
-						index_reduced_thread_at_ = d_ + v_;
+						index_reduced_thread_at_ = int(d_ + v_);
 					}
 				}
 			}
@@ -588,14 +599,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16_wide(
 	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
 	index_reduced_thread_at_ = kg_simd_min(kg_above(index_reduced_best_, index_reduced_thread_) ? 2147483647 : index_reduced_thread_at_);
 	index_reduced_thread_ = index_reduced_best_;
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		index_reduced_parts_[simd_] = index_reduced_thread_;
 		index_reduced_parts_at_[simd_] = index_reduced_thread_at_;
 	}
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
 		const float index_reduced_value_ = index_reduced_parts_[lane_];
@@ -609,6 +620,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16_wide(
 	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
-		index_[r_] = index_reduced_2_;
+		index_[r_] = kg_index(index_reduced_2_);
 	}
 }

@@ -13,6 +13,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x7ea6c9e05661f7feull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -48,13 +55,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -206,22 +217,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32(
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float sumsq_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
@@ -231,24 +242,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32(
 		sumsq_thread_ += sumsq_run_;
 	}
 	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 	}
 	sumsq_ = kg_simd_sum(sumsq_);
 	const float t_ = args->eps_;
 	const float rnorm_ = kg_choose(sumsq_ <= t_ * t_, 1.0f / t_, kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					y_[at_ + d_] = x_2_ * rnorm_;
@@ -270,45 +281,45 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32_w
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float sumsq_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float x_run_[4];
 	float y_out_[4];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
 		}
 	}
 	float sumsq_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
 				}
@@ -317,12 +328,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32_w
 		sumsq_thread_ += sumsq_run_;
 	}
 	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 	}
@@ -330,25 +341,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32_w
 	const float t_ = args->eps_;
 	const float rnorm_ = kg_choose(sumsq_ <= t_ * t_, 1.0f / t_, kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				y_out_[v_] = x_2_ * rnorm_;
 			}
 			kg_store_f32x4(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					y_out_[v_] = x_2_ * rnorm_;
 				}
@@ -370,22 +381,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float sumsq_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_f16(x_[at_ + d_]);
 					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
@@ -395,24 +406,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 		sumsq_thread_ += sumsq_run_;
 	}
 	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 	}
 	sumsq_ = kg_simd_sum(sumsq_);
 	const float t_ = args->eps_;
 	const float rnorm_ = kg_choose(sumsq_ <= t_ * t_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_f16(x_[at_ + d_]);
 					y_[at_ + d_] = kg_to_f16(x_2_ * rnorm_);
@@ -434,45 +445,45 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16_w
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float sumsq_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float x_run_[8];
 	float y_out_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 		}
 	}
 	float sumsq_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
 				}
@@ -481,12 +492,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16_w
 		sumsq_thread_ += sumsq_run_;
 	}
 	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 	}
@@ -494,25 +505,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16_w
 	const float t_ = args->eps_;
 	const float rnorm_ = kg_choose(sumsq_ <= t_ * t_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				y_out_[v_] = x_2_ * rnorm_;
 			}
 			kg_store_f16x8(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					y_out_[v_] = x_2_ * rnorm_;
 				}
@@ -534,22 +545,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float sumsq_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
@@ -559,24 +570,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 		sumsq_thread_ += sumsq_run_;
 	}
 	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 	}
 	sumsq_ = kg_simd_sum(sumsq_);
 	const float t_ = args->eps_;
 	const float rnorm_ = kg_choose(sumsq_ <= t_ * t_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					y_[at_ + d_] = kg_to_bf16(x_2_ * rnorm_);
@@ -598,45 +609,45 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16_
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float sumsq_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float x_run_[8];
 	float y_out_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 		}
 	}
 	float sumsq_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
 				}
@@ -645,12 +656,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16_
 		sumsq_thread_ += sumsq_run_;
 	}
 	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 	}
@@ -658,25 +669,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16_
 	const float t_ = args->eps_;
 	const float rnorm_ = kg_choose(sumsq_ <= t_ * t_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				y_out_[v_] = x_2_ * rnorm_;
 			}
 			kg_store_bf16x8(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					y_out_[v_] = x_2_ * rnorm_;
 				}
@@ -700,24 +711,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
 	__shared__ float sumsq_parts_[8];
 	__shared__ float d_rnorm_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
@@ -731,14 +742,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	}
 	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
 	d_rnorm_thread_ = kg_simd_sum(d_rnorm_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 		d_rnorm_parts_[simd_] = d_rnorm_thread_;
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 		d_rnorm_ += d_rnorm_parts_[lane_];
@@ -750,12 +761,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	const float rnorm_ = kg_choose(t_2_, 1.0f / t_, kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = d_y_[at_ + d_];
 					const float x_2_ = x_[at_ + d_];
@@ -780,22 +791,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
 	__shared__ float sumsq_parts_[8];
 	__shared__ float d_rnorm_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float d_y_row_[16];
 	float x_run_[4];
 	float d_y_run_[4];
 	float d_x_out_[4];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
 			kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_ + d_);
@@ -804,11 +815,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
@@ -816,17 +827,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
 					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
@@ -839,14 +850,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	}
 	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
 	d_rnorm_thread_ = kg_simd_sum(d_rnorm_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 		d_rnorm_parts_[simd_] = d_rnorm_thread_;
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 		d_rnorm_ += d_rnorm_parts_[lane_];
@@ -859,11 +870,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 				d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
@@ -871,15 +882,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 			kg_store_f32x4(d_x_ + at_ + d_, d_x_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
 					d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
@@ -904,24 +915,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float sumsq_parts_[8];
 	__shared__ float d_rnorm_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_f16(x_[at_ + d_]);
 					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
@@ -935,14 +946,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	}
 	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
 	d_rnorm_thread_ = kg_simd_sum(d_rnorm_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 		d_rnorm_parts_[simd_] = d_rnorm_thread_;
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 		d_rnorm_ += d_rnorm_parts_[lane_];
@@ -954,12 +965,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	const float rnorm_ = kg_choose(t_2_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
 					const float x_2_ = kg_from_f16(x_[at_ + d_]);
@@ -984,22 +995,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float sumsq_parts_[8];
 	__shared__ float d_rnorm_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float d_y_row_[16];
 	float x_run_[8];
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 			kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
@@ -1008,11 +1019,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
@@ -1020,17 +1031,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
 					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
@@ -1043,14 +1054,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	}
 	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
 	d_rnorm_thread_ = kg_simd_sum(d_rnorm_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 		d_rnorm_parts_[simd_] = d_rnorm_thread_;
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 		d_rnorm_ += d_rnorm_parts_[lane_];
@@ -1063,11 +1074,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				d_x_out_[v_] = fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_);
@@ -1075,15 +1086,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 			kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
 					d_x_out_[v_] = fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_);
@@ -1108,24 +1119,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float sumsq_parts_[8];
 	__shared__ float d_rnorm_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
@@ -1139,14 +1150,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	}
 	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
 	d_rnorm_thread_ = kg_simd_sum(d_rnorm_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 		d_rnorm_parts_[simd_] = d_rnorm_thread_;
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 		d_rnorm_ += d_rnorm_parts_[lane_];
@@ -1158,12 +1169,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	const float rnorm_ = kg_choose(t_2_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
@@ -1188,22 +1199,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float sumsq_parts_[8];
 	__shared__ float d_rnorm_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float d_y_row_[16];
 	float x_run_[8];
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 			kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
@@ -1212,11 +1223,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
@@ -1224,17 +1235,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
 					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
@@ -1247,14 +1258,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	}
 	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
 	d_rnorm_thread_ = kg_simd_sum(d_rnorm_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		sumsq_parts_[simd_] = sumsq_thread_;
 		d_rnorm_parts_[simd_] = d_rnorm_thread_;
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		sumsq_ += sumsq_parts_[lane_];
 		d_rnorm_ += d_rnorm_parts_[lane_];
@@ -1267,11 +1278,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				d_x_out_[v_] = fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_);
@@ -1279,15 +1290,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 			kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
 					d_x_out_[v_] = fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_);

@@ -15,6 +15,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x9eb90fb1ad812cc7ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -50,13 +57,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -218,22 +229,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_ = x_[r_ * size_D_ + d_] - first_;
 					rest_sum_run_ += t_;
@@ -243,26 +254,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -273,24 +284,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = kg_simd_sum(var_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
 	var_sum_ = kg_simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -327,48 +338,48 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float x_run_[4];
 	float gamma_run_[4];
 	float beta_run_[4];
 	float y_out_[4];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_row_ + i_ * 4, x_ + r_ * size_D_ + d_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_ = x_2_ - first_;
 					rest_sum_run_ += t_;
@@ -378,25 +389,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_2_;
@@ -404,15 +415,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -423,12 +434,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = kg_simd_sum(var_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
@@ -436,13 +447,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(gamma_run_, gamma_ + d_);
 			kg_load_f32x4(beta_run_, beta_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
@@ -453,16 +464,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 			kg_store_f32x4(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				kg_load_f32x4(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -502,22 +513,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_ = kg_from_f16(x_[r_ * size_D_ + d_]) - first_;
 					rest_sum_run_ += t_;
@@ -527,26 +538,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_f16(x_[r_ * size_D_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -557,24 +568,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = kg_simd_sum(var_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
 	var_sum_ = kg_simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_f16(x_[r_ * size_D_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -611,48 +622,48 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
 	float y_out_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_ = x_2_ - first_;
 					rest_sum_run_ += t_;
@@ -662,25 +673,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_2_;
@@ -688,15 +699,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -707,12 +718,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = kg_simd_sum(var_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
@@ -720,13 +731,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(gamma_run_, gamma_ + d_);
 			kg_load_f16x8(beta_run_, beta_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
@@ -737,16 +748,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 			kg_store_f16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				kg_load_f16x8(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -786,22 +797,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
 					rest_sum_run_ += t_;
@@ -811,26 +822,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -841,24 +852,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = kg_simd_sum(var_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
 	var_sum_ = kg_simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -895,48 +906,48 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
 	float y_out_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_ = x_2_ - first_;
 					rest_sum_run_ += t_;
@@ -946,25 +957,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_2_;
@@ -972,15 +983,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -991,12 +1002,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = kg_simd_sum(var_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
@@ -1004,13 +1015,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(gamma_run_, gamma_ + d_);
 			kg_load_bf16x8(beta_run_, beta_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
@@ -1021,16 +1032,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 			kg_store_bf16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				kg_load_bf16x8(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -1070,32 +1081,32 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 7);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = d_y_[row_ * size_D_ + d_];
 						const float t_3_ = d_y_2_ * gamma_[d_];
@@ -1110,14 +1121,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -1128,12 +1139,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = d_y_[row_ * size_D_ + d_];
 						const float t_5_ = d_y_2_ * gamma_[d_];
@@ -1175,8 +1186,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 7);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -1186,30 +1197,30 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	float d_y_run_[4];
 	float x_run_[4];
 	float d_x_out_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + row_ * size_D_ + d_);
 				kg_load_f32x4(x_row_ + i_ * 4, x_ + row_ * size_D_ + d_);
@@ -1218,12 +1229,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
@@ -1234,18 +1245,18 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
 					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -1261,14 +1272,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -1280,12 +1291,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
@@ -1298,17 +1309,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
 					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int d_2_ = d_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -1333,8 +1344,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_store_f32x4(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 4);
 			kg_store_f32x4(d_beta_reduced_block_ + at_ + d_, d_beta_reduced_block_sums_ + i_ * 4);
@@ -1356,29 +1367,29 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 	float *__restrict__ d_beta_ = (float *)kg_result(buf + 3);
 	__shared__ float d_gamma_reduced_parts_[512];
 	__shared__ float d_beta_reduced_parts_[512];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_blocks_ = kg_extent(&args->size_R_blocks_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int d_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
@@ -1393,7 +1404,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 	__syncthreads();
 	float d_gamma_reduced_ = 0.0f;
 	float d_beta_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 		d_beta_reduced_ += d_beta_reduced_parts_[i_ * columns_ + column_];
 	}
@@ -1421,32 +1432,32 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 7);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? kg_from_f16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = kg_from_f16(d_y_[row_ * size_D_ + d_]);
 						const float t_3_ = d_y_2_ * kg_from_f16(gamma_[d_]);
@@ -1461,14 +1472,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -1479,12 +1490,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		const float t_3_ = kg_rough_div(2.0f * d_var_, t_2_);
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = kg_rough_div(d_rest_, t_2_);
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = kg_from_f16(d_y_[row_ * size_D_ + d_]);
 						const float t_5_ = d_y_2_ * kg_from_f16(gamma_[d_]);
@@ -1526,8 +1537,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 7);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -1537,30 +1548,30 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		if (row_ + 1 < to_) {
-			const int r_ = row_ + 1;
-			const int at_2_ = r_ * size_D_;
+			const kg_index r_ = row_ + 1;
+			const kg_index at_2_ = r_ * size_D_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_prefetch(d_y_ + at_2_ + d_);
 					kg_prefetch(x_ + at_2_ + d_);
@@ -1571,8 +1582,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + row_ * size_D_ + d_);
 				kg_load_f16x8(x_row_ + i_ * 8, x_ + row_ * size_D_ + d_);
@@ -1581,12 +1592,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
@@ -1597,18 +1608,18 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -1624,14 +1635,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -1643,12 +1654,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = kg_rough_div(d_rest_, t_2_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
@@ -1661,17 +1672,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int d_2_ = d_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -1696,8 +1707,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
 			kg_store_f32x8(d_beta_reduced_block_ + at_ + d_, d_beta_reduced_block_sums_ + i_ * 8);
@@ -1719,29 +1730,29 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 	unsigned short *__restrict__ d_beta_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float d_gamma_reduced_parts_[512];
 	__shared__ float d_beta_reduced_parts_[512];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_blocks_ = kg_extent(&args->size_R_blocks_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int d_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
@@ -1756,7 +1767,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 	__syncthreads();
 	float d_gamma_reduced_ = 0.0f;
 	float d_beta_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 		d_beta_reduced_ += d_beta_reduced_parts_[i_ * columns_ + column_];
 	}
@@ -1784,32 +1795,32 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 7);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_]);
 						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
@@ -1824,14 +1835,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -1842,12 +1853,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		const float t_3_ = kg_rough_div(2.0f * d_var_, t_2_);
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = kg_rough_div(d_rest_, t_2_);
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_]);
 						const float t_5_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
@@ -1889,8 +1900,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 7);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -1900,30 +1911,30 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		if (row_ + 1 < to_) {
-			const int r_ = row_ + 1;
-			const int at_2_ = r_ * size_D_;
+			const kg_index r_ = row_ + 1;
+			const kg_index at_2_ = r_ * size_D_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_prefetch(d_y_ + at_2_ + d_);
 					kg_prefetch(x_ + at_2_ + d_);
@@ -1934,8 +1945,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + row_ * size_D_ + d_);
 				kg_load_bf16x8(x_row_ + i_ * 8, x_ + row_ * size_D_ + d_);
@@ -1944,12 +1955,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
@@ -1960,18 +1971,18 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -1987,14 +1998,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -2006,12 +2017,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = kg_rough_div(d_rest_, t_2_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
@@ -2024,17 +2035,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int d_2_ = d_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -2059,8 +2070,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
 			kg_store_f32x8(d_beta_reduced_block_ + at_ + d_, d_beta_reduced_block_sums_ + i_ * 8);
@@ -2082,29 +2093,29 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 	unsigned short *__restrict__ d_beta_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float d_gamma_reduced_parts_[512];
 	__shared__ float d_beta_reduced_parts_[512];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_blocks_ = kg_extent(&args->size_R_blocks_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int d_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
@@ -2119,7 +2130,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 	__syncthreads();
 	float d_gamma_reduced_ = 0.0f;
 	float d_beta_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 		d_beta_reduced_ += d_beta_reduced_parts_[i_ * columns_ + column_];
 	}

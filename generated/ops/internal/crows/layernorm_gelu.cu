@@ -13,6 +13,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x400c64e7eea298c9ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -48,13 +55,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -242,22 +253,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_ = x_[r_ * size_D_ + d_] - first_;
 					rest_sum_run_ += t_;
@@ -267,26 +278,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -297,24 +308,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = kg_simd_sum(var_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
 	var_sum_ = kg_simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -352,48 +363,48 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float x_run_[4];
 	float gamma_run_[4];
 	float beta_run_[4];
 	float y_out_[4];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_row_ + i_ * 4, x_ + r_ * size_D_ + d_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_ = x_2_ - first_;
 					rest_sum_run_ += t_;
@@ -403,25 +414,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_2_;
@@ -429,15 +440,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -448,12 +459,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = kg_simd_sum(var_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
@@ -461,13 +472,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(gamma_run_, gamma_ + d_);
 			kg_load_f32x4(beta_run_, beta_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
@@ -479,16 +490,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 			kg_store_f32x4(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				kg_load_f32x4(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -529,22 +540,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_ = kg_from_f16(x_[r_ * size_D_ + d_]) - first_;
 					rest_sum_run_ += t_;
@@ -554,26 +565,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_f16(x_[r_ * size_D_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -584,24 +595,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = kg_simd_sum(var_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
 	var_sum_ = kg_simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_f16(x_[r_ * size_D_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -639,48 +650,48 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
 	float y_out_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_ = x_2_ - first_;
 					rest_sum_run_ += t_;
@@ -690,25 +701,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_2_;
@@ -716,15 +727,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -735,12 +746,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = kg_simd_sum(var_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
@@ -748,13 +759,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(gamma_run_, gamma_ + d_);
 			kg_load_f16x8(beta_run_, beta_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
@@ -766,16 +777,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 			kg_store_f16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				kg_load_f16x8(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -816,22 +827,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
 					rest_sum_run_ += t_;
@@ -841,26 +852,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -871,24 +882,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = kg_simd_sum(var_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
 	var_sum_ = kg_simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -926,48 +937,48 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
 	float y_out_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_ = x_2_ - first_;
 					rest_sum_run_ += t_;
@@ -977,25 +988,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 		rest_sum_thread_ += rest_sum_run_;
 	}
 	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		rest_sum_parts_[simd_] = rest_sum_thread_;
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		rest_sum_ += rest_sum_parts_[lane_];
 	}
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
+	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_2_;
@@ -1003,15 +1014,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
@@ -1022,12 +1033,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 		var_sum_thread_ += var_sum_run_;
 	}
 	var_sum_thread_ = kg_simd_sum(var_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		var_sum_parts_[simd_] = var_sum_thread_;
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		var_sum_ += var_sum_parts_[lane_2_];
 	}
@@ -1035,13 +1046,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(gamma_run_, gamma_ + d_);
 			kg_load_bf16x8(beta_run_, beta_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
@@ -1053,16 +1064,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 			kg_store_bf16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				kg_load_bf16x8(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -1104,32 +1115,32 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 8);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (d_ < size_D_) {
 						const float t_3_ = x_[row_ * size_D_ + d_] - first_ - rest_2_;
 						const float gamma_2_ = gamma_[d_];
@@ -1148,14 +1159,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -1166,12 +1177,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (d_ < size_D_) {
 						const float t_5_ = x_[row_ * size_D_ + d_] - first_ - rest_2_;
 						const float gamma_2_ = gamma_[d_];
@@ -1218,8 +1229,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 8);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -1231,30 +1242,30 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float x_run_[4];
 	float d_y_run_[4];
 	float d_x_out_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_row_ + i_ * 4, x_ + row_ * size_D_ + d_);
 				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + row_ * size_D_ + d_);
@@ -1263,13 +1274,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				kg_load_f32x4(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -1285,19 +1296,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
 					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					kg_load_f32x4(beta_run_, beta_ + d_);
 					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -1317,14 +1328,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -1336,13 +1347,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				kg_load_f32x4(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -1359,18 +1370,18 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
 					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					kg_load_f32x4(beta_run_, beta_ + d_);
 					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int d_2_ = d_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -1399,8 +1410,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_store_f32x4(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 4);
 			kg_store_f32x4(d_beta_reduced_block_ + at_ + d_, d_beta_reduced_block_sums_ + i_ * 4);
@@ -1422,29 +1433,29 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_gra
 	float *__restrict__ d_beta_ = (float *)kg_result(buf + 3);
 	__shared__ float d_gamma_reduced_parts_[512];
 	__shared__ float d_beta_reduced_parts_[512];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_blocks_ = kg_extent(&args->size_R_blocks_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int d_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
@@ -1459,7 +1470,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_gra
 	__syncthreads();
 	float d_gamma_reduced_ = 0.0f;
 	float d_beta_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 		d_beta_reduced_ += d_beta_reduced_parts_[i_ * columns_ + column_];
 	}
@@ -1488,32 +1499,32 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 8);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? kg_from_f16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float t_3_ = kg_from_f16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
 						const float gamma_2_ = kg_from_f16(gamma_[d_]);
@@ -1532,14 +1543,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -1550,12 +1561,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float t_3_ = kg_rough_div(2.0f * d_var_, t_2_);
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = kg_rough_div(d_rest_, t_2_);
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float t_5_ = kg_from_f16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
 						const float gamma_2_ = kg_from_f16(gamma_[d_]);
@@ -1602,8 +1613,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 8);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -1615,30 +1626,30 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float x_run_[8];
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		if (row_ + 1 < to_) {
-			const int r_ = row_ + 1;
-			const int at_2_ = r_ * size_D_;
+			const kg_index r_ = row_ + 1;
+			const kg_index at_2_ = r_ * size_D_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_prefetch(x_ + at_2_ + d_);
 					kg_prefetch(d_y_ + at_2_ + d_);
@@ -1649,8 +1660,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_row_ + i_ * 8, x_ + row_ * size_D_ + d_);
 				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + row_ * size_D_ + d_);
@@ -1659,13 +1670,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				kg_load_f16x8(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -1681,19 +1692,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					kg_load_f16x8(beta_run_, beta_ + d_);
 					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -1713,14 +1724,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -1732,13 +1743,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = kg_rough_div(d_rest_, t_2_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				kg_load_f16x8(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -1755,18 +1766,18 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					kg_load_f16x8(beta_run_, beta_ + d_);
 					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int d_2_ = d_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -1795,8 +1806,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
 			kg_store_f32x8(d_beta_reduced_block_ + at_ + d_, d_beta_reduced_block_sums_ + i_ * 8);
@@ -1818,29 +1829,29 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_gra
 	unsigned short *__restrict__ d_beta_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float d_gamma_reduced_parts_[512];
 	__shared__ float d_beta_reduced_parts_[512];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_blocks_ = kg_extent(&args->size_R_blocks_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int d_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
@@ -1855,7 +1866,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_gra
 	__syncthreads();
 	float d_gamma_reduced_ = 0.0f;
 	float d_beta_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 		d_beta_reduced_ += d_beta_reduced_parts_[i_ * columns_ + column_];
 	}
@@ -1884,32 +1895,32 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 8);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float t_3_ = kg_from_bf16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
 						const float gamma_2_ = kg_from_bf16(gamma_[d_]);
@@ -1928,14 +1939,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -1946,12 +1957,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float t_3_ = kg_rough_div(2.0f * d_var_, t_2_);
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = kg_rough_div(d_rest_, t_2_);
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float t_5_ = kg_from_bf16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
 						const float gamma_2_ = kg_from_bf16(gamma_[d_]);
@@ -1998,8 +2009,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 8);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -2011,30 +2022,30 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float x_run_[8];
 	float d_y_run_[8];
 	float d_x_out_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_2_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		if (row_ + 1 < to_) {
-			const int r_ = row_ + 1;
-			const int at_2_ = r_ * size_D_;
+			const kg_index r_ = row_ + 1;
+			const kg_index at_2_ = r_ * size_D_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_prefetch(x_ + at_2_ + d_);
 					kg_prefetch(d_y_ + at_2_ + d_);
@@ -2045,8 +2056,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_row_ + i_ * 8, x_ + row_ * size_D_ + d_);
 				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + row_ * size_D_ + d_);
@@ -2055,13 +2066,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				kg_load_bf16x8(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -2077,19 +2088,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					kg_load_bf16x8(beta_run_, beta_ + d_);
 					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -2109,14 +2120,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 			d_rest_part_ += d_rest_part_parts_[lane_];
@@ -2128,13 +2139,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = kg_rough_div(d_rest_, t_2_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				kg_load_bf16x8(beta_run_, beta_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
@@ -2151,18 +2162,18 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					kg_load_bf16x8(beta_run_, beta_ + d_);
 					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int d_2_ = d_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -2191,8 +2202,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
 			kg_store_f32x8(d_beta_reduced_block_ + at_ + d_, d_beta_reduced_block_sums_ + i_ * 8);
@@ -2214,29 +2225,29 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_gra
 	unsigned short *__restrict__ d_beta_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float d_gamma_reduced_parts_[512];
 	__shared__ float d_beta_reduced_parts_[512];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_blocks_ = kg_extent(&args->size_R_blocks_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int d_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
@@ -2251,7 +2262,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_gra
 	__syncthreads();
 	float d_gamma_reduced_ = 0.0f;
 	float d_beta_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 		d_beta_reduced_ += d_beta_reduced_parts_[i_ * columns_ + column_];
 	}

@@ -12,6 +12,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x2b89c6772186d45cull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -47,13 +54,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -211,22 +222,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32(
 	float *__restrict__ y_ = (float *)kg_result(buf + 2);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 3);
 	__shared__ float meansq_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float meansq_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
@@ -236,24 +247,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32(
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
 	meansq_sum_thread_ = kg_simd_sum(meansq_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		meansq_sum_parts_[simd_] = meansq_sum_thread_;
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
 	meansq_sum_ = kg_simd_sum(meansq_sum_);
-	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					y_[at_ + d_] = x_2_ * rstd_2_ * gamma_[d_];
@@ -280,46 +291,46 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32_wide(
 	float *__restrict__ y_ = (float *)kg_result(buf + 2);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 3);
 	__shared__ float meansq_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float x_run_[4];
 	float gamma_run_[4];
 	float y_out_[4];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
 		}
 	}
 	float meansq_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				meansq_sum_thread_ = fmaf(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
 				}
@@ -328,25 +339,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32_wide(
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
 	meansq_sum_thread_ = kg_simd_sum(meansq_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		meansq_sum_parts_[simd_] = meansq_sum_thread_;
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
 	meansq_sum_ = kg_simd_sum(meansq_sum_);
-	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(gamma_run_, gamma_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
@@ -354,15 +365,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32_wide(
 			kg_store_f32x4(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
@@ -390,22 +401,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 3);
 	__shared__ float meansq_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float meansq_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_f16(x_[at_ + d_]);
 					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
@@ -415,24 +426,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
 	meansq_sum_thread_ = kg_simd_sum(meansq_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		meansq_sum_parts_[simd_] = meansq_sum_thread_;
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
 	meansq_sum_ = kg_simd_sum(meansq_sum_);
-	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_f16(x_[at_ + d_]);
 					y_[at_ + d_] = kg_to_f16(x_2_ * rstd_2_ * kg_from_f16(gamma_[d_]));
@@ -459,46 +470,46 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16_wide(
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 3);
 	__shared__ float meansq_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float x_run_[8];
 	float gamma_run_[8];
 	float y_out_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 		}
 	}
 	float meansq_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				meansq_sum_thread_ = fmaf(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
 				}
@@ -507,25 +518,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16_wide(
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
 	meansq_sum_thread_ = kg_simd_sum(meansq_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		meansq_sum_parts_[simd_] = meansq_sum_thread_;
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
 	meansq_sum_ = kg_simd_sum(meansq_sum_);
-	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(gamma_run_, gamma_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
@@ -533,15 +544,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16_wide(
 			kg_store_f16x8(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
@@ -569,22 +580,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 3);
 	__shared__ float meansq_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float meansq_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
@@ -594,24 +605,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
 	meansq_sum_thread_ = kg_simd_sum(meansq_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		meansq_sum_parts_[simd_] = meansq_sum_thread_;
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
 	meansq_sum_ = kg_simd_sum(meansq_sum_);
-	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					y_[at_ + d_] = kg_to_bf16(x_2_ * rstd_2_ * kg_from_bf16(gamma_[d_]));
@@ -638,46 +649,46 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16_wide(
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 3);
 	__shared__ float meansq_sum_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float x_run_[8];
 	float gamma_run_[8];
 	float y_out_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 		}
 	}
 	float meansq_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				meansq_sum_thread_ = fmaf(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
 				}
@@ -686,25 +697,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16_wide(
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
 	meansq_sum_thread_ = kg_simd_sum(meansq_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		meansq_sum_parts_[simd_] = meansq_sum_thread_;
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
 	meansq_sum_ = kg_simd_sum(meansq_sum_);
-	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(gamma_run_, gamma_ + d_);
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
@@ -712,15 +723,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16_wide(
 			kg_store_bf16x8(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
@@ -749,28 +760,28 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 4);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 5);
 	__shared__ float d_rstd_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
-	const float t_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
+	const float t_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
-		const int at_2_ = row_ * size_D_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		const kg_index at_2_ = row_ * size_D_;
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = d_y_[at_2_ + d_];
 						const float t_2_ = d_y_2_ * gamma_[d_];
@@ -782,24 +793,24 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 			d_rstd_thread_ += d_rstd_run_;
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_ / t_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = d_y_[at_2_ + d_];
 						const float t_3_ = d_y_2_ * gamma_[d_];
@@ -833,8 +844,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 4);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 5);
 	__shared__ float d_rstd_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_y_row_[8];
@@ -843,24 +854,24 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	float d_y_run_[4];
 	float x_run_[4];
 	float d_x_out_[4];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	const float t_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float rstd_2_ = rstd_[row_];
-		const int at_2_ = row_ * size_D_;
+		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
 				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
@@ -868,12 +879,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 		}
 		float d_rstd_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
@@ -882,17 +893,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -904,12 +915,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 			d_rstd_thread_ += d_rstd_run_;
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
@@ -917,12 +928,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_ / t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
@@ -933,17 +944,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 				kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const int d_2_ = d_ + v_;
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -962,8 +973,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_store_f32x4(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 4);
 		}
@@ -981,26 +992,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_2
 	const float *__restrict__ d_gamma_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	float *__restrict__ d_gamma_ = (float *)kg_result(buf + 1);
 	__shared__ float d_gamma_reduced_parts_[512];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_blocks_ = kg_extent(&args->size_R_blocks_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int d_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
@@ -1010,7 +1021,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_2
 	d_gamma_reduced_parts_[thread_] = d_gamma_reduced_lane_;
 	__syncthreads();
 	float d_gamma_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1033,28 +1044,28 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 4);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 5);
 	__shared__ float d_rstd_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
-	const float t_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
+	const float t_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
-		const int at_2_ = row_ * size_D_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		const kg_index at_2_ = row_ * size_D_;
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
 						const float t_2_ = d_y_2_ * kg_from_f16(gamma_[d_]);
@@ -1066,24 +1077,24 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 			d_rstd_thread_ += d_rstd_run_;
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = kg_rough_div(2.0f * d_meansq_, t_);
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
 						const float t_3_ = d_y_2_ * kg_from_f16(gamma_[d_]);
@@ -1117,8 +1128,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 4);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 5);
 	__shared__ float d_rstd_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_y_row_[8];
@@ -1127,25 +1138,25 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	const float t_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		if (row_ + 1 < to_) {
-			const int r_ = row_ + 1;
-			const int at_2_ = r_ * size_D_;
+			const kg_index r_ = row_ + 1;
+			const kg_index at_2_ = r_ * size_D_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_prefetch(d_y_ + at_2_ + d_);
 					kg_prefetch(x_ + at_2_ + d_);
@@ -1153,10 +1164,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 			}
 		}
 		const float rstd_2_ = rstd_[row_];
-		const int at_2_ = row_ * size_D_;
+		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
 				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
@@ -1164,12 +1175,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 		}
 		float d_rstd_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
@@ -1178,17 +1189,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -1200,12 +1211,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 			d_rstd_thread_ += d_rstd_run_;
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
@@ -1213,12 +1224,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = kg_rough_div(2.0f * d_meansq_, t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
@@ -1229,17 +1240,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 				kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int d_2_ = d_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -1258,8 +1269,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
 		}
@@ -1277,26 +1288,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_2
 	const float *__restrict__ d_gamma_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_gamma_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_gamma_reduced_parts_[512];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_blocks_ = kg_extent(&args->size_R_blocks_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int d_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
@@ -1306,7 +1317,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_2
 	d_gamma_reduced_parts_[thread_] = d_gamma_reduced_lane_;
 	__syncthreads();
 	float d_gamma_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
@@ -1329,28 +1340,28 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 4);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 5);
 	__shared__ float d_rstd_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
-	const float t_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
+	const float t_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
-		const int at_2_ = row_ * size_D_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		const kg_index at_2_ = row_ * size_D_;
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
 						const float t_2_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
@@ -1362,24 +1373,24 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 			d_rstd_thread_ += d_rstd_run_;
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = kg_rough_div(2.0f * d_meansq_, t_);
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
 						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
 						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
@@ -1413,8 +1424,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 4);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 5);
 	__shared__ float d_rstd_parts_[16];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_y_row_[8];
@@ -1423,25 +1434,25 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 8;
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 8;
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	const float t_ = float(max(size_D_, 1));
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int row_ = from_; row_ < to_; ++row_) {
+	const float t_ = float(max(size_D_, kg_index(1)));
+	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
+	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		if (row_ + 1 < to_) {
-			const int r_ = row_ + 1;
-			const int at_2_ = r_ * size_D_;
+			const kg_index r_ = row_ + 1;
+			const kg_index at_2_ = r_ * size_D_;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_prefetch(d_y_ + at_2_ + d_);
 					kg_prefetch(x_ + at_2_ + d_);
@@ -1449,10 +1460,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 			}
 		}
 		const float rstd_2_ = rstd_[row_];
-		const int at_2_ = row_ * size_D_;
+		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
 				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
@@ -1460,12 +1471,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 		}
 		float d_rstd_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
@@ -1474,17 +1485,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 				}
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -1496,12 +1507,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 			d_rstd_thread_ += d_rstd_run_;
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
+		if (kg_index(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
+		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
@@ -1509,12 +1520,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = kg_rough_div(2.0f * d_meansq_, t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
@@ -1525,17 +1536,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 				kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
 			}
 		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
 					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const int d_2_ = d_ + v_;
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
@@ -1554,8 +1565,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
 		}
@@ -1573,26 +1584,26 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 	const float *__restrict__ d_gamma_reduced_block_ = (const float *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ d_gamma_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_gamma_reduced_parts_[512];
-	const int size_D_ = kg_extent(&args->size_D_);
-	const int size_R_blocks_ = kg_extent(&args->size_R_blocks_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
-	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 512 / columns_;
-	const int d_ = from_ + column_;
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index from_ = kg_index(blockIdx.x) * 32;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index column_ = thread_ % columns_;
+	const kg_index lane_ = thread_ / columns_;
+	const kg_index lanes_ = 512 / columns_;
+	const kg_index d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_blocks_);
+	const kg_index run_ = lanes_ * 1024;
+	for (kg_index block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const kg_index end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
+		const kg_index run_2_ = lanes_ * 32;
+		for (kg_index block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const kg_index end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
-			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+			for (kg_index r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
 				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
@@ -1602,7 +1613,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 	d_gamma_reduced_parts_[thread_] = d_gamma_reduced_lane_;
 	__syncthreads();
 	float d_gamma_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
+	for (kg_index i_ = 0; i_ < lanes_; ++i_) {
 		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {

@@ -14,6 +14,13 @@ typedef unsigned long long kg_ulong;
 
 extern "C" __constant__ kg_ulong kg_spec_hash = 0x48575debf3aa74d4ull;
 
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
+
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
 struct kg_fault {
@@ -49,13 +56,17 @@ __device__ __forceinline__ void *kg_result(void *const *p) {
 }
 
 // The extent that stands at p, read where this stands.
-__device__ __forceinline__ int kg_extent(const long long *p) {
+__device__ __forceinline__ kg_index kg_extent(const long long *p) {
 #if __CUDA_ARCH__ >= 900
-	int extent;
+	kg_index extent;
+#ifdef KG_INDEX_64
+	asm volatile("ld.global.b64 %0, [%1];" : "=l"(extent) : "l"(p));
+#else
 	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+#endif
 	return extent;
 #else
-	return int(*p);
+	return kg_index(*p);
 #endif
 }
 
@@ -233,21 +244,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 4; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 4 + v_;
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = x_[at_ + d_];
 				top_thread_ = kg_max(top_thread_, x_2_);
@@ -255,13 +266,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					top_thread_ = kg_max(top_thread_, x_2_);
@@ -276,10 +287,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					const float e_ = expf(x_2_ - base_2_);
@@ -291,12 +302,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -308,10 +319,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 4; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 4 + v_;
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = x_[at_ + d_];
 				const float e_ = expf(x_2_ - base_2_);
@@ -321,23 +332,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 	}
 	total_ = kg_simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
 					const float e_ = expf(x_2_ - base_2_);
@@ -359,22 +370,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float x_slab_[16];
 	float kept_[16];
 	float y_out_[4];
 	float x_run_[4];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
 		}
@@ -382,32 +393,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				top_thread_ = kg_max(top_thread_, x_2_);
 			}
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_slab_ + i_ * 4, x_ + at_ + d_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_slab_[i_ * 4 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
@@ -421,11 +432,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_slab_[i_ * 4 + v_];
 					const float e_ = expf(x_2_ - base_2_);
 					total_run_ += e_;
@@ -436,12 +447,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -453,11 +464,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float e_ = expf(x_2_ - base_2_);
 				total_run_ += e_;
@@ -467,37 +478,37 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 	}
 	total_ = kg_simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float e_ = kept_[i_ * 4 + v_];
 				y_out_[v_] = t_ ? 0.0f : e_ / total_;
 			}
 			kg_store_f32x4(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float e_ = expf(x_2_ - base_2_);
 					y_out_[v_] = t_ ? 0.0f : e_ / total_;
@@ -519,21 +530,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = kg_from_f16(x_[at_ + d_]);
 				top_thread_ = kg_max(top_thread_, x_2_);
@@ -541,13 +552,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_f16(x_[at_ + d_]);
 					top_thread_ = kg_max(top_thread_, x_2_);
@@ -562,10 +573,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_f16(x_[at_ + d_]);
 					const float e_ = kg_rough_exp(x_2_ - base_2_);
@@ -577,12 +588,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -594,10 +605,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = kg_from_f16(x_[at_ + d_]);
 				const float e_ = kg_rough_exp(x_2_ - base_2_);
@@ -607,24 +618,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 	}
 	total_ = kg_simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	const float t_2_ = kg_rough_div(1.0f, total_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_f16(x_[at_ + d_]);
 					const float e_ = kg_rough_exp(x_2_ - base_2_);
@@ -646,22 +657,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float x_slab_[16];
 	float kept_[16];
 	float y_out_[8];
 	float x_run_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 		}
@@ -669,32 +680,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				top_thread_ = kg_max(top_thread_, x_2_);
 			}
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_slab_ + i_ * 8, x_ + at_ + d_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_slab_[i_ * 8 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
@@ -708,11 +719,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_slab_[i_ * 8 + v_];
 					const float e_ = kg_rough_exp(x_2_ - base_2_);
 					total_run_ += e_;
@@ -723,12 +734,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -740,11 +751,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float e_ = kg_rough_exp(x_2_ - base_2_);
 				total_run_ += e_;
@@ -754,12 +765,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 	}
@@ -767,25 +778,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 	const bool t_ = total_ == 0.0f;
 	const float t_2_ = kg_rough_div(1.0f, total_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float e_ = kept_[i_ * 8 + v_];
 				y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
 			}
 			kg_store_f16x8(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float e_ = kg_rough_exp(x_2_ - base_2_);
 					y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
@@ -807,21 +818,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 				top_thread_ = kg_max(top_thread_, x_2_);
@@ -829,13 +840,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					top_thread_ = kg_max(top_thread_, x_2_);
@@ -850,10 +861,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					const float e_ = kg_rough_exp(x_2_ - base_2_);
@@ -865,12 +876,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -882,10 +893,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
 			if (d_ < size_D_) {
 				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 				const float e_ = kg_rough_exp(x_2_ - base_2_);
@@ -895,24 +906,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 	}
 	total_ = kg_simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	const float t_2_ = kg_rough_div(1.0f, total_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 					const float e_ = kg_rough_exp(x_2_ - base_2_);
@@ -934,22 +945,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_row_[16];
 	float x_slab_[16];
 	float kept_[16];
 	float y_out_[8];
 	float x_run_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
 		}
@@ -957,32 +968,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				top_thread_ = kg_max(top_thread_, x_2_);
 			}
 		}
 	}
 	float base_ = top_thread_;
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_slab_ + i_ * 8, x_ + at_ + d_);
 			}
 		}
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_slab_[i_ * 8 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
@@ -996,11 +1007,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 		base_ = base_2_;
 		float total_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_slab_[i_ * 8 + v_];
 					const float e_ = kg_rough_exp(x_2_ - base_2_);
 					total_run_ += e_;
@@ -1011,12 +1022,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 	}
 	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
@@ -1028,11 +1039,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float e_ = kg_rough_exp(x_2_ - base_2_);
 				total_run_ += e_;
@@ -1042,12 +1053,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 	}
 	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	const int lane_2_ = int(threadIdx.x & 31u);
+	const kg_index lane_2_ = kg_index(threadIdx.x & 31u);
 	if (lane_2_ < threads_ / 32) {
 		total_ += total_parts_[lane_2_];
 	}
@@ -1055,25 +1066,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 	const bool t_ = total_ == 0.0f;
 	const float t_2_ = kg_rough_div(1.0f, total_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float e_ = kept_[i_ * 8 + v_];
 				y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
 			}
 			kg_store_bf16x8(y_ + at_ + d_, y_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float e_ = kg_rough_exp(x_2_ - base_2_);
 					y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
@@ -1095,22 +1106,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32(
 	const float *__restrict__ y_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
 	__shared__ float d_total_part_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float d_total_part_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = d_y_[at_ + d_];
 					const float y_2_ = y_[at_ + d_];
@@ -1121,22 +1132,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32(
 		d_total_part_thread_ += d_total_part_run_;
 	}
 	d_total_part_thread_ = kg_simd_sum(d_total_part_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		d_total_part_parts_[simd_] = d_total_part_thread_;
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		d_total_part_ += d_total_part_parts_[lane_];
 	}
 	d_total_part_ = kg_simd_sum(d_total_part_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = d_y_[at_ + d_];
 					const float y_2_ = y_[at_ + d_];
@@ -1158,22 +1169,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32_w
 	const float *__restrict__ y_ = (const float *)kg_tensor(buf + 1);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
 	__shared__ float d_total_part_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float d_y_row_[16];
 	float y_row_[16];
 	float d_y_run_[4];
 	float y_run_[4];
 	float d_x_out_[4];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_ + d_);
 			kg_load_f32x4(y_row_ + i_ * 4, y_ + at_ + d_);
@@ -1181,27 +1192,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32_w
 	}
 	float d_total_part_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 				const float y_2_ = y_row_[i_ * 4 + v_];
 				d_total_part_thread_ = fmaf(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
 				kg_load_f32x4(y_run_, y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
 					d_total_part_run_ = fmaf(d_y_2_, y_2_, d_total_part_run_);
@@ -1211,22 +1222,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32_w
 		d_total_part_thread_ += d_total_part_run_;
 	}
 	d_total_part_thread_ = kg_simd_sum(d_total_part_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		d_total_part_parts_[simd_] = d_total_part_thread_;
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		d_total_part_ += d_total_part_parts_[lane_];
 	}
 	d_total_part_ = kg_simd_sum(d_total_part_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 				const float y_2_ = y_row_[i_ * 4 + v_];
 				d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;
@@ -1234,15 +1245,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32_w
 			kg_store_f32x4(d_x_ + at_ + d_, d_x_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
 				kg_load_f32x4(y_run_, y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
 					d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;
@@ -1264,22 +1275,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16(
 	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float d_total_part_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float d_total_part_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
 					const float y_2_ = kg_from_f16(y_[at_ + d_]);
@@ -1290,22 +1301,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16(
 		d_total_part_thread_ += d_total_part_run_;
 	}
 	d_total_part_thread_ = kg_simd_sum(d_total_part_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		d_total_part_parts_[simd_] = d_total_part_thread_;
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		d_total_part_ += d_total_part_parts_[lane_];
 	}
 	d_total_part_ = kg_simd_sum(d_total_part_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
 					const float y_2_ = kg_from_f16(y_[at_ + d_]);
@@ -1327,22 +1338,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16_w
 	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float d_total_part_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float d_y_row_[16];
 	float y_row_[16];
 	float d_y_run_[8];
 	float y_run_[8];
 	float d_x_out_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
 			kg_load_f16x8(y_row_ + i_ * 8, y_ + at_ + d_);
@@ -1350,27 +1361,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16_w
 	}
 	float d_total_part_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float y_2_ = y_row_[i_ * 8 + v_];
 				d_total_part_thread_ = fmaf(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
 				kg_load_f16x8(y_run_, y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
 					d_total_part_run_ = fmaf(d_y_2_, y_2_, d_total_part_run_);
@@ -1380,22 +1391,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16_w
 		d_total_part_thread_ += d_total_part_run_;
 	}
 	d_total_part_thread_ = kg_simd_sum(d_total_part_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		d_total_part_parts_[simd_] = d_total_part_thread_;
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		d_total_part_ += d_total_part_parts_[lane_];
 	}
 	d_total_part_ = kg_simd_sum(d_total_part_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float y_2_ = y_row_[i_ * 8 + v_];
 				d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;
@@ -1403,15 +1414,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16_w
 			kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
 				kg_load_f16x8(y_run_, y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
 					d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;
@@ -1433,22 +1444,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16(
 	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float d_total_part_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
 	float d_total_part_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	const kg_index at_ = r_ * size_D_;
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 					const float y_2_ = kg_from_bf16(y_[at_ + d_]);
@@ -1459,22 +1470,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16(
 		d_total_part_thread_ += d_total_part_run_;
 	}
 	d_total_part_thread_ = kg_simd_sum(d_total_part_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		d_total_part_parts_[simd_] = d_total_part_thread_;
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		d_total_part_ += d_total_part_parts_[lane_];
 	}
 	d_total_part_ = kg_simd_sum(d_total_part_);
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 					const float y_2_ = kg_from_bf16(y_[at_ + d_]);
@@ -1496,22 +1507,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16_
 	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float d_total_part_parts_[8];
-	const int size_D_ = kg_extent(&args->size_D_);
+	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float d_y_row_[16];
 	float y_row_[16];
 	float d_y_run_[8];
 	float y_run_[8];
 	float d_x_out_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const kg_index r_ = kg_index(blockIdx.x);
+	const kg_index thread_ = kg_index(threadIdx.x);
+	const kg_index simd_ = kg_index(threadIdx.x >> 5);
+	const kg_index threads_ = kg_index(blockDim.x);
+	const kg_index slab_ = threads_ * 16;
+	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
 			kg_load_bf16x8(y_row_ + i_ * 8, y_ + at_ + d_);
@@ -1519,27 +1530,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16_
 	}
 	float d_total_part_thread_ = 0.0f;
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float y_2_ = y_row_[i_ * 8 + v_];
 				d_total_part_thread_ = fmaf(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
 				kg_load_bf16x8(y_run_, y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
 					d_total_part_run_ = fmaf(d_y_2_, y_2_, d_total_part_run_);
@@ -1549,22 +1560,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16_
 		d_total_part_thread_ += d_total_part_run_;
 	}
 	d_total_part_thread_ = kg_simd_sum(d_total_part_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
+	if (kg_index(threadIdx.x & 31u) == 0) {
 		d_total_part_parts_[simd_] = d_total_part_thread_;
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
+	const kg_index lane_ = kg_index(threadIdx.x & 31u);
 	if (lane_ < threads_ / 32) {
 		d_total_part_ += d_total_part_parts_[lane_];
 	}
 	d_total_part_ = kg_simd_sum(d_total_part_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float y_2_ = y_row_[i_ * 8 + v_];
 				d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;
@@ -1572,15 +1583,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16_
 			kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
 				kg_load_bf16x8(y_run_, y_ + at_ + d_);
 				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
 					d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;

@@ -11,7 +11,14 @@ typedef unsigned long long kg_ulong;
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)
 
-extern "C" __constant__ kg_ulong kg_spec_hash = 0x2eeb8ca3b13d222eull;
+extern "C" __constant__ kg_ulong kg_spec_hash = 0xecf971e00cab6976ull;
+
+// What positions and offsets are computed in.
+#ifdef KG_INDEX_64
+typedef long long kg_index;
+#else
+typedef int kg_index;
+#endif
 
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
@@ -113,8 +120,8 @@ namespace kg_dd4f7221_cumsum_forward_f32_source {
 struct Args {
 	const float *x;
 	float *y;
-	int size_R;
-	int size_D;
+	kg_index size_R;
+	kg_index size_D;
 	int op;
 	float *totals;
 	kg_fault *fault;
@@ -176,7 +183,7 @@ __device__ inline void scan(const Args &args) {
 	}
 }
 
-#line 180 "generated/ops/internal/cscan/cumsum.cu"
+#line 187 "generated/ops/internal/cscan/cumsum.cu"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -200,8 +207,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_forward_f32
 	kg_dd4f7221_cumsum_forward_f32_source::Args source;
 	source.x = x_;
 	source.y = y_;
-	source.size_R = int(args->size_R_);
-	source.size_D = int(args->size_D_);
+	source.size_R = kg_index(args->size_R_);
+	source.size_D = kg_index(args->size_D_);
 	source.op = op;
 	source.totals = totals_;
 	source.fault = fault;
@@ -218,8 +225,8 @@ namespace kg_dd4f7221_cumsum_forward_f16_source {
 struct Args {
 	const unsigned short *x;
 	unsigned short *y;
-	int size_R;
-	int size_D;
+	kg_index size_R;
+	kg_index size_D;
 	int op;
 	float *totals;
 	kg_fault *fault;
@@ -281,7 +288,7 @@ __device__ inline void scan(const Args &args) {
 	}
 }
 
-#line 285 "generated/ops/internal/cscan/cumsum.cu"
+#line 292 "generated/ops/internal/cscan/cumsum.cu"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -305,8 +312,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_forward_f16
 	kg_dd4f7221_cumsum_forward_f16_source::Args source;
 	source.x = x_;
 	source.y = y_;
-	source.size_R = int(args->size_R_);
-	source.size_D = int(args->size_D_);
+	source.size_R = kg_index(args->size_R_);
+	source.size_D = kg_index(args->size_D_);
 	source.op = op;
 	source.totals = totals_;
 	source.fault = fault;
@@ -323,8 +330,8 @@ namespace kg_dd4f7221_cumsum_forward_bf16_source {
 struct Args {
 	const unsigned short *x;
 	unsigned short *y;
-	int size_R;
-	int size_D;
+	kg_index size_R;
+	kg_index size_D;
 	int op;
 	float *totals;
 	kg_fault *fault;
@@ -386,7 +393,7 @@ __device__ inline void scan(const Args &args) {
 	}
 }
 
-#line 390 "generated/ops/internal/cscan/cumsum.cu"
+#line 397 "generated/ops/internal/cscan/cumsum.cu"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -410,8 +417,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_forward_bf1
 	kg_dd4f7221_cumsum_forward_bf16_source::Args source;
 	source.x = x_;
 	source.y = y_;
-	source.size_R = int(args->size_R_);
-	source.size_D = int(args->size_D_);
+	source.size_R = kg_index(args->size_R_);
+	source.size_D = kg_index(args->size_D_);
 	source.op = op;
 	source.totals = totals_;
 	source.fault = fault;
@@ -428,8 +435,8 @@ namespace kg_dd4f7221_cumsum_reverse_f32_source {
 struct Args {
 	const float *x;
 	float *y;
-	int size_R;
-	int size_D;
+	kg_index size_R;
+	kg_index size_D;
 	int op;
 	float *totals;
 	kg_fault *fault;
@@ -491,7 +498,7 @@ __device__ inline void scan(const Args &args) {
 	}
 }
 
-#line 495 "generated/ops/internal/cscan/cumsum.cu"
+#line 502 "generated/ops/internal/cscan/cumsum.cu"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -515,8 +522,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_reverse_f32
 	kg_dd4f7221_cumsum_reverse_f32_source::Args source;
 	source.x = x_;
 	source.y = y_;
-	source.size_R = int(args->size_R_);
-	source.size_D = int(args->size_D_);
+	source.size_R = kg_index(args->size_R_);
+	source.size_D = kg_index(args->size_D_);
 	source.op = op;
 	source.totals = totals_;
 	source.fault = fault;
@@ -533,8 +540,8 @@ namespace kg_dd4f7221_cumsum_reverse_f16_source {
 struct Args {
 	const unsigned short *x;
 	unsigned short *y;
-	int size_R;
-	int size_D;
+	kg_index size_R;
+	kg_index size_D;
 	int op;
 	float *totals;
 	kg_fault *fault;
@@ -596,7 +603,7 @@ __device__ inline void scan(const Args &args) {
 	}
 }
 
-#line 600 "generated/ops/internal/cscan/cumsum.cu"
+#line 607 "generated/ops/internal/cscan/cumsum.cu"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -620,8 +627,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_reverse_f16
 	kg_dd4f7221_cumsum_reverse_f16_source::Args source;
 	source.x = x_;
 	source.y = y_;
-	source.size_R = int(args->size_R_);
-	source.size_D = int(args->size_D_);
+	source.size_R = kg_index(args->size_R_);
+	source.size_D = kg_index(args->size_D_);
 	source.op = op;
 	source.totals = totals_;
 	source.fault = fault;
@@ -638,8 +645,8 @@ namespace kg_dd4f7221_cumsum_reverse_bf16_source {
 struct Args {
 	const unsigned short *x;
 	unsigned short *y;
-	int size_R;
-	int size_D;
+	kg_index size_R;
+	kg_index size_D;
 	int op;
 	float *totals;
 	kg_fault *fault;
@@ -701,7 +708,7 @@ __device__ inline void scan(const Args &args) {
 	}
 }
 
-#line 705 "generated/ops/internal/cscan/cumsum.cu"
+#line 712 "generated/ops/internal/cscan/cumsum.cu"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -725,8 +732,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_reverse_bf1
 	kg_dd4f7221_cumsum_reverse_bf16_source::Args source;
 	source.x = x_;
 	source.y = y_;
-	source.size_R = int(args->size_R_);
-	source.size_D = int(args->size_D_);
+	source.size_R = kg_index(args->size_R_);
+	source.size_D = kg_index(args->size_D_);
 	source.op = op;
 	source.totals = totals_;
 	source.fault = fault;

@@ -9,7 +9,7 @@
 #ifndef KG_ISA
 #include "kgen_index.h"
 
-const uint64_t kg_dd4f7221_cumsum_hash = 0x2eeb8ca3b13d222eULL;
+const uint64_t kg_dd4f7221_cumsum_hash = 0xecf971e00cab6976ULL;
 
 typedef struct {
 	int64_t size_R_;
