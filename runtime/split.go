@@ -33,7 +33,7 @@ func (p *planner) partsOf(s *step, k *Kernel) int64 {
 	grid, ok := p.gridGPU(s, k.GPU.Small)
 	depth, fits := p.extent(s, k.Split.Depth)
 	tiles := blocks(grid)
-	if !ok || !fits || tiles == 0 {
+	if !ok || !fits || depth > maxIndex || tiles == 0 {
 		return 1
 	}
 	parts := min(2*p.r.d.gpu.cores/tiles, depth/leastPart)

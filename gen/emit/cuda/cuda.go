@@ -3,8 +3,8 @@
 // they use.
 //
 // bf16 and half tensors are unsigned short, widened and rounded (to nearest even) by
-// their bits; all arithmetic is float. Index arithmetic is int, or
-// long long where the source is compiled with KG_INDEX_64. A SIMD group is a warp.
+// their bits; all arithmetic is float. Index arithmetic is int, or long long where the
+// source is compiled with KG_INDEX_64. A SIMD group is a warp.
 //
 // # Calling convention
 //

@@ -37,9 +37,9 @@ type multiplier interface {
 // bytes of each slice, or 32, along the axis that is innermost in memory, computing its
 // prologue on the way. While the threads multiply one slice they have the next one
 // under way in registers. Where shared memory has room for two, the one that is read and
-// the one that is written, one barrier for each slice will do. Positions
-// beyond the operand's side are those of its last row or column, whose results
-// nobody stores; depths beyond the end count as zeros.
+// the one that is written, one barrier for each slice will do. Of a split form a group
+// has a part of the depth. Positions beyond the operand's side are those of its last row
+// or column, whose results nobody stores; depths beyond the end count as zeros.
 func (l *lowering) contract() {
 	p := l.k.Prod
 	t := &product{lowering: l, thread: l.here(ir.Thread, "thread"), begin: lower.Int(0), end: l.extent("depth", l.k.Red)}
@@ -71,9 +71,9 @@ func (t *product) part(parts *expr.Axis) {
 }
 
 // sums forms the sums of the results. Of two slices in shared memory one begins at
-// line 0, the other at the line after it, and slices go to them in turn; one slice is
-// read by all threads before the next takes its place. What is computed for the rows and columns of a chunk says nothing of those of a result, so it
-// has a scope of its own.
+// line 0, the other at the line after it, and slices go to them in turn; a single one is
+// read by all threads before the next takes its place. What is computed for the rows and
+// columns of a chunk says nothing of those of a result, so it has a scope of its own.
 func (t *product) sums(m multiplier) {
 	t.chunks(&t.a)
 	t.chunks(&t.b)

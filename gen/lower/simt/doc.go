@@ -17,12 +17,13 @@
 //     the end, fewer results and more threads for each.
 //   - matmul: a group of 256 threads computes 128 x 128 results. Its threads read the
 //     next slices of the operands, 16 bytes each, while they multiply the ones in
-//     shared memory. Where both operands are tensors of one 16-bit type that is the
-//     hardware's matrix units' work, 64 x 32 results to a SIMD group in slices of depth
-//     16; else a thread keeps 8 x 8 sums of f32, in slices of depth 8. A second form, of
-//     128 threads and 64 x 64 results, is for results that would be few large tiles. Where
-//     even those are few and the sums long, groups have a part of the depth each and
-//     leave their sums in a workspace, whose parts a column reduction adds up in order.
+//     shared memory. Where both operands are tensors of one 16-bit type, or the
+//     hardware has matrix units for f32, that is their work, 64 x 32 results to a SIMD
+//     group in slices of depth 16; in the plain form of a product of f32 a thread keeps
+//     8 x 8 sums, in slices of depth 8. A second form, of 128 threads and 64 x 64
+//     results, is for results that would be few large tiles. Where even those are few and
+//     the sums long, groups have a part of the depth each and leave their sums in a
+//     workspace, whose parts a column reduction adds up in order.
 //   - scatter: a group owns 256 rows by 64 columns of the result, a thread one
 //     column of it. Each group reads every id and adds, in the order of the
 //     positions, those that fall into its rows: the sum is the same on every run,
