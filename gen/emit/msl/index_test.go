@@ -19,7 +19,7 @@ func TestIndex64(t *testing.T) {
 	if err := sim.Tools(); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"layernorm", "cross_entropy", "masked_mean", "sum", "embedding", "dropout", "concat", "im2col", "argmax"} {
+	for _, name := range []string{"layernorm", "cross_entropy", "masked_mean", "sum", "embedding", "dropout", "concat", "im2col", "argmax", "matmul"} {
 		i := slices.IndexFunc(catalogue, func(e entry) bool { return e.spec == name })
 		p := findSpec(t, name).Instances[0]
 		e := entry{spec: name, static: p.Static, calls: []call{anyCall(p, []int{5, 37, 9, 3}), anyCall(p, wholeTiles(p))}}
