@@ -5,8 +5,8 @@ import "regexp"
 // harmlessLeft are what may be left out of a Metal kernel without anything to be seen.
 var harmlessLeft = []*exchange{
 	{
-		regexp.MustCompile(`: bounds guard more$`),
-		"one step more than the depth has: its loads are bounded by themselves, and the ring's line that it fills is not read",
+		regexp.MustCompile(`: (bounds guard|condition) more$`),
+		"one step more than the depth has: its loads are bounded by themselves, and the slice that it fills is not read",
 	},
 	{
 		regexp.MustCompile(`: condition ge\(0, 0\)$`),
