@@ -15,10 +15,13 @@ import (
 var tolerances = map[runtime.DType]float64{runtime.F32: 2e-6, runtime.F16: 3e-3, runtime.BF16: 2e-2}
 
 // TestGolden compares every layer and model with PyTorch: results, and gradients of all
-// weights and inputs, on the device of this machine, without and with guards around its
-// memory, and on the reference.
+// weights and inputs, on the device of this machine, on a CPU with guards around its memory,
+// too, and on the reference.
 func TestGolden(t *testing.T) {
-	devices := map[string]*runtime.Device{"default": open(t), "guarded": open(t, runtime.WithGuards()), "reference": openWith(t, runtime.Reference())}
+	devices := map[string]*runtime.Device{"default": open(t), "reference": openWith(t, runtime.Reference())}
+	if devices["default"].Name() == "cpu" { // the host does not see the guards of a card
+		devices["guarded"] = open(t, runtime.WithGuards())
+	}
 	entries, err := files.ReadDir("golden")
 	if err != nil {
 		t.Fatal(err)
