@@ -1,0 +1,9 @@
+//go:build !proof
+
+package msl_test
+
+// make proof exchanges every operator and runs products of all layouts.
+const (
+	operatorStep = 6
+	everyLayout  = false
+)
