@@ -8,6 +8,7 @@
 #	(cd runtime/internal/cuda && ../../../bin/card/backend.test)
 #	(cd runtime && ../bin/card/runtime.test)
 #	(cd tests/parity && ../../bin/card/parity.test)
+#	scripts/sanitize.sh memcheck
 #	(cd tests/programs && ../../bin/card/programs.test -test.v -test.run Card -soak 8m)
 #	(cd examples/charlm && ../../bin/card/charlm.test -test.v -test.run Card)
 #
