@@ -27,9 +27,10 @@ wrt = ["x"]
 `
 
 // everyPath are calls that between them run each path of a kernel: lanes along
-// one axis and along the other, whole vectors and what is left.
+// one axis and along the other, whole vectors and what is left, and a whole tile of a
+// group of threads.
 func everyPath() []shapes {
-	return []shapes{{"R": {3}, "D": {67}}, {"R": {67}, "D": {1}}, {"R": {5}, "D": {3}}}
+	return []shapes{{"R": {3}, "D": {67}}, {"R": {67}, "D": {1}}, {"R": {5}, "D": {3}}, {"R": {67}, "D": {67}}}
 }
 
 // TestCorrupt sees that a sound spec passes, and that each product of its
