@@ -1,5 +1,5 @@
 # make demo: build kgen, show one spec and what comes of it, train a language model
-# make test: everything that must hold, under 12 minutes on two cores
+# make test: everything that must hold
 # make proof: what takes longer, before a release; logs go to docs/proof/, see scripts/proof.sh
 # make bench: the figures, as ratios to something outside the project
 

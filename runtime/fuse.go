@@ -13,9 +13,9 @@ func (p *program) fuse() {
 	if len(all) == 0 {
 		return
 	}
-	u := p.uses()
 	for again := true; again; {
 		again = false
+		u := p.uses()
 		for _, f := range all {
 			last := f.Calls[len(f.Calls)-1].Op
 			for i := range p.steps {
@@ -25,7 +25,6 @@ func (p *program) fuse() {
 			}
 		}
 		p.sweep()
-		u = p.uses()
 	}
 }
 

@@ -59,11 +59,9 @@ type Func struct {
 }
 
 // Rough reports whether all results of f are floats of 16 bits, which have no use for the
-// last bits of a float that f computes (SIMT).
+// last bits of a float that f computes (SIMT). Where some are, Relax finds what goes to them.
 func (f *Func) Rough() bool {
-	return f.SIMT && !slices.ContainsFunc(f.Buffers, func(b *Buffer) bool {
-		return b.Write && b.Type != expr.F16 && b.Type != expr.BF16
-	})
+	return f.SIMT && !slices.ContainsFunc(f.Buffers, func(b *Buffer) bool { return b.Write && !narrow(b) })
 }
 
 // MayAlias reports whether b may be the same memory as another buffer of f.

@@ -17,6 +17,10 @@
 // go on after a fault, and run in a program that is skipped: they write only what
 // the runtime then drops.
 //
+// On cards of compute capability 9.0 and up, kernels whose source has griddepcontrol.wait
+// begin before the end of the one before. They may read their addresses and parameters
+// ahead of it, and nothing else.
+//
 // A command that is a matrix product (backend.Product) is left to cuBLASLt where the
 // library is found and has an algorithm for it, and its source is not compiled then. The
 // library takes addresses when it is called, so a graph holds those of the products:
