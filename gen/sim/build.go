@@ -31,8 +31,8 @@ type Program struct {
 // error with its lines; Check says more about those.
 func Build(ctx context.Context, dir, name string, src []byte, san Sanitizer) (*Program, error) {
 	for _, alone := range []Sanitizer{Thread, Traffic} {
-		if san&alone != 0 && san != alone {
-			return nil, fmt.Errorf("sim: build %s: a build with %s does not go with %s", name, alone, san&^alone)
+		if rest := san &^ (alone | Quick); san&alone != 0 && rest != 0 {
+			return nil, fmt.Errorf("sim: build %s: a build with %s does not go with %s", name, alone, rest)
 		}
 	}
 	cc, err := Compiler()

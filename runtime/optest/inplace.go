@@ -15,7 +15,7 @@ import (
 // The lengths given to each axis in turn where a result is computed in the memory of
 // an operand, the others having two positions: whole vectors and what is left of
 // them, several tiles and blocks of a sum. The longest is given to one axis only.
-var inPlaceLengths = []int{1, 31, 33, 1025, 100003}
+var inPlaceLengths = []int{1, 31, 33, 1025, 40009}
 
 // A pair is an input in whose memory a kernel may compute an output.
 type pair struct{ in, out int }

@@ -74,7 +74,7 @@ func TestFault(t *testing.T) {
 // TestSanitizers runs the lanes, products and moves under the compiler's checks of
 // addresses and undefined behaviour.
 func TestSanitizers(t *testing.T) {
-	cc := []string{"cc", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
+	cc := []string{"cc", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 	g := target{name: "cc", cc: cc, isas: machineISAs(t)}
 	for _, file := range []string{"lanes.c", "gemm.c", "move.c"} {
 		program := g.build(t, file)

@@ -26,7 +26,7 @@ func TestProducts(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := exec.Command(clang, "-x", "c++", "-std=c++17", "-O1", "-g", "-Wno-unknown-pragmas", "-ffp-contract=off",
-		"-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-nostdinc++", source, "-o", program, "-lm", "-lpthread").CombinedOutput()
+		"-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-nostdinc++", "-I../../gen/sim/include/rt", source, "-o", program, "-lm").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

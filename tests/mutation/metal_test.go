@@ -150,7 +150,7 @@ func programDir(t *testing.T) string {
 func (x *shader) program(t *testing.T, san sim.Sanitizer) *sim.Program {
 	t.Helper()
 	if x.programs[san] == nil {
-		p, err := sim.Build(t.Context(), x.dir, x.spec.Name+".metal", x.text, san)
+		p, err := sim.Build(t.Context(), x.dir, x.spec.Name+".metal", x.text, san|sim.Quick)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,6 @@ package msl_test
 
 // make proof exchanges every operator and runs products of all layouts.
 const (
-	operatorStep = 6
+	operatorStep = 13
 	everyLayout  = false
 )

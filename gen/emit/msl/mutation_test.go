@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -220,13 +221,13 @@ func TestEveryOperatorCounts(t *testing.T) {
 		if len(did)*operatorStep < 5 {
 			t.Fatalf("only %d operators to corrupt", len(did))
 		}
-		address := build(t, name+"_mutants.metal", text, sim.Address|sim.Undefined)
-		races := build(t, name+"_mutants.metal", text, sim.Thread)
+		address := build(t, name+"_mutants.metal", text, sim.Address|sim.Undefined|sim.Quick)
+		races := sync.OnceValue(func() *sim.Program { return build(t, name+"_mutants.metal", text, sim.Thread|sim.Quick) })
 		for n, what := range did {
 			if slices.ContainsFunc(s.rounding, func(op string) bool { return strings.HasPrefix(what, op+" became") }) {
 				continue
 			}
-			if !s.foundOut(t, address, b, of, n) && !s.foundOut(t, races, b, of, n) {
+			if !s.foundOut(t, address, b, of, n) && !s.foundOut(t, races(), b, of, n) {
 				t.Errorf("not found out: %s", what)
 			}
 		}

@@ -44,7 +44,7 @@ func TestWideForms(t *testing.T) {
 		ran++
 		t.Run(name, func(t *testing.T) {
 			e := entry{spec: name, static: p.Static}
-			program := build(t, name+".metal", e.text(t, []kernelSet{set}), sim.Address|sim.Undefined)
+			program := build(t, name+".metal", e.text(t, []kernelSet{set}), sim.Address|sim.Undefined|sim.Quick)
 			set.check(t, program, anyCall(p, wholeTiles(p)), 0)
 		})
 	}

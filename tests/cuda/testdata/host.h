@@ -1,11 +1,14 @@
 /* host.h: CUDA C++ as far as kernels of products use it, for the host: a thread of a
- * block is a thread of the process, and one block runs at a time. */
+ * block is a fibre, which runs until it waits for others, and one block runs at a time. */
 #include <math.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MSL_ASAN 1
+#include "fibre.cpp"
+
 #undef INFINITY
 #undef NAN
 #undef isnan
@@ -18,19 +21,36 @@
 #define __forceinline__ inline
 #define __noinline__
 struct uint3 { unsigned x, y, z; };
-static thread_local uint3 threadIdx, blockIdx;
+static uint3 threadIdx, blockIdx;
+
+static fibre_context scheduler, fibres[1024];
+
+/* Where some threads wait until all of them have come. */
+struct barrier {
+	unsigned all, come, turn;
+	void wait() {
+		const unsigned before = turn;
+		if (++come == all) {
+			come = 0;
+			++turn;
+		}
+		while (turn == before) {
+			fibre_leave(&fibres[threadIdx.x], &scheduler, false);
+		}
+	}
+};
 
 /* What the lanes of a warp show each other. */
 struct warp {
-	pthread_barrier_t barrier;
+	barrier lanes;
 	const unsigned short *row[32];
 	unsigned a[32][4], b[32][2];
 };
 static warp warps[32];
-static pthread_barrier_t block_barrier;
+static barrier block;
 static warp *own_warp() { return &warps[threadIdx.x / 32]; }
-static void together() { pthread_barrier_wait(&own_warp()->barrier); }
-static inline void __syncthreads() { pthread_barrier_wait(&block_barrier); }
+static void together() { own_warp()->lanes.wait(); }
+static inline void __syncthreads() { block.wait(); }
 
 static inline float __uint_as_float(unsigned x) { float f; memcpy(&f, &x, 4); return f; }
 static inline float __int_as_float(int x) { return __uint_as_float(unsigned(x)); }

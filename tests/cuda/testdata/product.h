@@ -24,52 +24,68 @@ struct bf16 {
 	static constexpr double near = 8e-3;
 };
 
-template <class Args> struct launch {
-	void (*kernel)(void *const *, const Args *, kg_fault *, int);
-	void **buffers;
-	Args *args;
-	uint3 block;
-	unsigned thread;
-};
+template <class Args> using entry = void (*)(void *const *, const Args *, kg_fault *, int);
 
-template <class Args> static void *run_thread(void *p) {
-	const launch<Args> *l = static_cast<launch<Args> *>(p);
-	threadIdx.x = l->thread;
-	blockIdx = l->block;
-	l->kernel(l->buffers, l->args, nullptr, 0);
-	return nullptr;
+/* The body of a thread, and which have come to its end. */
+static void (*body)(void *);
+static void *argument;
+static bool ended[1024];
+
+void msl_fibre_start() {
+	fibre_started(&scheduler);
+	body(argument);
+	ended[threadIdx.x] = true;
+	fibre_leave(&fibres[threadIdx.x], &scheduler, true);
 }
 
-template <class Args> static void run_block(launch<Args> l, unsigned threads) {
-	launch<Args> each[1024];
-	pthread_t id[1024];
-	pthread_barrier_init(&block_barrier, nullptr, threads);
+/* Runs the threads of a block in turns. */
+static void run_block(unsigned threads) {
+	block = {threads, 0, 0};
 	for (unsigned w = 0; w < threads / 32; ++w) {
-		pthread_barrier_init(&warps[w].barrier, nullptr, 32);
+		warps[w].lanes = {32, 0, 0};
 	}
 	for (unsigned t = 0; t < threads; ++t) {
-		each[t] = l;
-		each[t].thread = t;
-		if (pthread_create(&id[t], nullptr, run_thread<Args>, &each[t]) != 0) {
-			fail("a thread cannot be started");
+		if (fibres[t].stack == nullptr) {
+			fibres[t].stack = static_cast<char *>(malloc(msl_stack_size));
+		}
+		fibre_prepare(&fibres[t]);
+		ended[t] = false;
+	}
+	for (unsigned running = threads; running > 0;) {
+		for (unsigned t = 0; t < threads; ++t) {
+			if (!ended[t]) {
+				threadIdx.x = t;
+				fibre_enter(&scheduler, &fibres[t]);
+				running -= ended[t];
+			}
 		}
 	}
-	for (unsigned t = 0; t < threads; ++t) {
-		pthread_join(id[t], nullptr);
-	}
+}
+
+template <class Args> struct launch {
+	entry<Args> kernel;
+	void **buffers;
+	Args *args;
+};
+
+template <class Args> static void run_thread(void *p) {
+	const launch<Args> *l = static_cast<launch<Args> *>(p);
+	l->kernel(l->buffers, l->args, nullptr, 0);
 }
 
 /* Memory of n elements that ends where the heap's guard begins, shifted elements after
  * a multiple of 16 bytes. */
 template <class T> static T *memory(int n, int shifted) { return (T *)malloc(sizeof(T) * size_t(n + shifted)) + shifted; }
 
-template <class Args> using entry = void (*)(void *const *, const Args *, kg_fault *, int);
-
 template <class Args> static void run_grid(entry<Args> kernel, unsigned threads, void **buffers, Args *args, uint3 grid) {
+	launch<Args> each = {kernel, buffers, args};
+	body = run_thread<Args>;
+	argument = &each;
 	for (unsigned z = 0; z < grid.z; ++z) {
 		for (unsigned y = 0; y < grid.y; ++y) {
 			for (unsigned x = 0; x < grid.x; ++x) {
-				run_block(launch<Args>{kernel, buffers, args, {x, y, z}, 0}, threads);
+				blockIdx = {x, y, z};
+				run_block(threads);
 			}
 		}
 	}
