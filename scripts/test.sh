@@ -4,13 +4,14 @@
 set -eu
 cd "$(dirname "$0")/.."
 export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
 
 stage() { printf '\n== %s\n' "$1"; }
 
 # run prints the results of `go test`, and fails on a failure or a skipped test.
 run() {
+	log=$(mktemp "$logs/XXXXXX")
 	if ! go test -v "$@" >"$log" 2>&1; then
 		grep -v '^=== \|^ *--- PASS' "$log" || true
 		exit 1
@@ -50,11 +51,14 @@ if [ "$(uname)" = Linux ]; then
 	go vet -tags softmetal,metaltest ./runtime/... ./tests/parity ./examples/charlm
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet ./runtime/... ./graph/... ./generated/...
 	go run ./internal/softmetal/make
+	# ten steps take a minute of one core, in which the other has the rest to do
+	run -count=1 -tags softmetal ./examples/charlm -run Metal &
+	model=$!
 	run -count=1 -tags softmetal ./runtime/internal/metal
 	run -count=1 -short -tags softmetal ./runtime -run '/metal|Metal'
 	run -count=1 -tags softmetal,metaltest ./tests/parity \
 		-run 'TestGolden/ops/^(gelu|layernorm|softmax|embedding|adamw|sum|transpose|cumsum)$|TestC013'
-	run -count=1 -tags softmetal ./examples/charlm -run Metal
+	wait $model
 fi
 if [ "$(uname)" = Darwin ]; then
 	stage "go test on Metal" # the runtime's suite and the example have run on it above

@@ -4,6 +4,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+	"testing"
 
 	"github.com/kernelgen/kgen/runtime"
 )
@@ -45,9 +46,13 @@ var stretches = [...]stretch{{extent: 169, others: 2}, {extent: 9025, others: 3}
 // whole vectors.
 const wholeChunks = 16
 
-// roundsOf is how many rounds there are for an op.
+// roundsOf is how many rounds there are for an op; a short test has none with a long
+// axis.
 func roundsOf(op *runtime.Op) int {
 	n := rounds
+	if testing.Short() {
+		return n
+	}
 	for _, axis := range op.Axes {
 		if isChosen(axis) {
 			n += len(stretches)
