@@ -63,7 +63,9 @@ func programDir(t testing.TB) string {
 
 // program returns the built source that holds the kernels of an op, which run on few
 // elements each.
-func (m *module) program(t testing.TB, op *gen.Op) *sim.Program { return m.programBuilt(t, op, sim.Quick) }
+func (m *module) program(t testing.TB, op *gen.Op) *sim.Program {
+	return m.programBuilt(t, op, sim.Quick)
+}
 
 // programBuilt is program with a sanitizer.
 func (m *module) programBuilt(t testing.TB, op *gen.Op, san sim.Sanitizer) *sim.Program {
