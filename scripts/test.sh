@@ -48,12 +48,12 @@ run ./...
 
 if [ "$(uname)" = Linux ]; then
 	stage "go test on the software Metal"
-	go vet -tags softmetal,metaltest ./runtime/... ./tests/parity ./examples/charlm
-	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet ./runtime/... ./graph/... ./generated/...
 	go run ./internal/softmetal/make
 	# ten steps take a minute of one core, in which the other has the rest to do
 	run -count=1 -tags softmetal ./examples/charlm -run Metal &
 	model=$!
+	go vet -tags softmetal,metaltest ./runtime/... ./tests/parity ./examples/charlm
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet ./runtime/... ./graph/... ./generated/...
 	run -count=1 -tags softmetal ./runtime/internal/metal
 	run -count=1 -short -tags softmetal ./runtime -run '/metal|Metal'
 	run -count=1 -tags softmetal,metaltest ./tests/parity \

@@ -7,3 +7,5 @@ const (
 	operatorStep = 1
 	everyLayout  = true
 )
+
+var largestProduct = call{axes: ax{"Z": {}, "M": {130}, "N": {67}, "K": {41}}, terms: 90}

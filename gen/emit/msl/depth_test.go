@@ -7,3 +7,6 @@ const (
 	operatorStep = 13
 	everyLayout  = false
 )
+
+// largestProduct has whole tiles and more in each direction; that of make proof three.
+var largestProduct = call{axes: ax{"Z": {}, "M": {66}, "N": {67}, "K": {41}}, terms: 90}
