@@ -114,7 +114,9 @@ static int depends_on_failed(const kgp_device *d, const kgp_program *p) {
 
 /* Runs a program whose turn it is. Only that thread touches failed and team. */
 static void take_turn(kgp_device *d, kgp_program *p) {
+	kgp_floats before = kgp_flush_subnormals(&d->team);
 	p->status = depends_on_failed(d, p) ? KGP_SKIPPED : execute(d, p);
+	kgp_restore_floats(before);
 	d->failed[p->seq % KGP_HISTORY] = p->status != KGP_OK;
 	uint64_t seq = p->seq; /* p is not ours once it is complete */
 	pthread_mutex_lock(&d->mu);

@@ -73,6 +73,7 @@ static int job_is_new(kgp_team *t, uint32_t seen) {
 static void *work(void *arg) {
 	kgp_worker *w = arg;
 	kgp_team *t = w->team;
+	kgp_flush_subnormals(t);
 	uint32_t seen = 0;
 	int idle = 0;
 	while (!atomic_load(&t->stop)) {

@@ -53,4 +53,32 @@ int kgp_team_run(kgp_team *t, const kgp_cmd *c, kg_fault *fault);
 /* Starts a thread that takes no signals meant for the process. */
 int32_t kgp_thread(pthread_t *thread, void *(*start)(void *), void *arg);
 
+/* How a thread treats numbers below the normal ones. */
+typedef unsigned kgp_floats;
+
+/* Makes the calling thread take subnormal floats for zero, as operands and as results:
+ * processors take a hundred times as long for some of them, and training makes many, of
+ * probabilities that are nearly zero. Kernels of the baseline keep them: they convert
+ * Float16 by arithmetic on subnormal numbers, which the others leave to the processor.
+ * Returns how it was. */
+static inline kgp_floats kgp_flush_subnormals(const kgp_team *t) {
+	kgp_floats before = 0;
+#if defined(__SSE2__)
+	__asm__ volatile("stmxcsr %0" : "=m"(before));
+	kgp_floats now = t->isa > 0 ? before | 0x8040 : before; /* flush to zero, denormals are zeros */
+	__asm__ volatile("ldmxcsr %0" : : "m"(now));
+#else
+	(void)t;
+#endif
+	return before;
+}
+
+static inline void kgp_restore_floats(kgp_floats before) {
+#if defined(__SSE2__)
+	__asm__ volatile("ldmxcsr %0" : : "m"(before));
+#else
+	(void)before;
+#endif
+}
+
 #endif
