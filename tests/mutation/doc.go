@@ -7,6 +7,7 @@
 // -full makes as many as the longest kernel has operators.
 //
 // It tests the runner of Metal sources, too: what keeps the threads of a kernel apart,
-// and its accesses in bounds, is left out, and the sanitizers must see it. -full takes
-// the specs of this repository in place of the small ones.
+// and its accesses in bounds, is left out, and the sanitizers must see it. The usual
+// run tries one function in three of the small specs; -full takes those of this
+// repository, and all of their functions.
 package mutation
