@@ -8,6 +8,7 @@
 #	math      the functions of the C kernels over all floats
 #	mutants   kernels with something left out or exchanged, which tests must find
 #	metal     the runtime's and the parity suite, whole, on the software Metal
+#	students  the distilled encoders of the examples, beside ridge regressions, three seeds
 #	files     writers that are killed, readers of hostile files, pages in a browser
 set -eu
 cd "$(dirname "$0")/.."
@@ -46,6 +47,10 @@ metal() {
 	run go test -count=1 -timeout 2h -tags softmetal,metaltest ./tests/parity
 }
 
+students() {
+	run go test -tags proof -timeout 2h -v -run TestStudents ./tests/distil
+}
+
 files() {
 	run go test -tags proof -run Browser ./train/report
 	run go test -v -run TestKilledWriter ./checkpoint -kills 1000
@@ -68,12 +73,12 @@ part() {
 	tail -1 "$log" | grep -q "^proof: $1 passed"
 }
 
-[ $# -gt 0 ] || set -- kernels fuzz math mutants metal files
+[ $# -gt 0 ] || set -- kernels fuzz math mutants metal students files
 for name; do
 	case $name in
-	kernels | fuzz | math | mutants | metal | files) part "$name" ;;
+	kernels | fuzz | math | mutants | metal | students | files) part "$name" ;;
 	*)
-		echo "proof: no part $name; there are kernels fuzz math mutants metal files" >&2
+		echo "proof: no part $name; there are kernels fuzz math mutants metal students files" >&2
 		exit 1
 		;;
 	esac

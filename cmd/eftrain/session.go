@@ -76,6 +76,11 @@ func (j *job[T]) path(name string) string { return filepath.Join(j.c.Out, name) 
 
 // begin makes the folder of a new run.
 func (j *job[T]) begin() (err error) {
+	if path := j.c.Model.Embeddings; path != "" {
+		if err := j.models.LoadEmbeddings(path); err != nil {
+			return err
+		}
+	}
 	if err := os.MkdirAll(j.c.Out, 0o777); err != nil {
 		return err
 	}

@@ -1,12 +1,17 @@
 package textrun
 
 import (
+	"bytes"
+	"encoding/binary"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/kernelgen/kgen/nn"
 	"github.com/kernelgen/kgen/runtime"
+	"github.com/kernelgen/kgen/safetensors"
 	"github.com/kernelgen/kgen/train/config"
 )
 
@@ -104,7 +109,58 @@ func TestTextSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if d.Train.Len() != 1 || d.Validation.Len() != 1 || d.Dim != 2 || d.Vocabulary != 4096 || d.Longest != max(d.Train.Tokens(0), d.Validation.Tokens(0)) {
+	if d.Train.Len() != 1 || d.Validation.Len() != 1 || d.Dim != 2 || d.Vocabulary != 16384 || d.Longest != max(d.Train.Tokens(0), d.Validation.Tokens(0)) {
 		t.Errorf("%d and %d samples, %+v", d.Train.Len(), d.Validation.Len(), d.Sizes)
+	}
+}
+
+// Both embeddings of a run begin with a file's, of any type that weights are exported in;
+// one of another shape, or beside other tensors, is refused, and nothing has changed.
+func TestLoadEmbeddings(t *testing.T) {
+	dev, err := runtime.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	c := configured(t, config.Flag{Name: "kind", Value: config.Combined}, config.Flag{Name: "train", Value: "a.efb"}, config.Flag{Name: "width", Value: "2"})
+	m, err := NewModels[float32](dev, c, config.Sizes{Vocabulary: 3, Longest: 4, Dim: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	tensor := func(name string, rows int) safetensors.Source {
+		data, err := binary.Append(nil, binary.LittleEndian, make([]runtime.BFloat16, 2*rows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[1], data[len(data)-1] = 0x3f, 0xc0 // 0.5 and -2
+		return safetensors.Source{Name: name, DType: safetensors.BF16, Shape: []int{rows, 2}, Data: bytes.NewReader(data)}
+	}
+	path := filepath.Join(t.TempDir(), "embeddings.safetensors")
+	for _, r := range []struct {
+		tensors []safetensors.Source
+		want    string
+	}{
+		{nil, "has no tensors, must have embedding.weight"},
+		{[]safetensors.Source{tensor("embedding.weight", 4)}, "embedding.weight has shape [4 2], the model's is [3 2]"},
+		{[]safetensors.Source{tensor("embedding.weight", 3), tensor("out.weight", 3)}, "out.weight is not a parameter"},
+		{[]safetensors.Source{tensor("embedding.weight", 3)}, ""},
+	} {
+		if err := safetensors.WriteFile(path, nil, r.tensors); err != nil {
+			t.Fatal(err)
+		}
+		err := m.LoadEmbeddings(path)
+		if r.want != "" && (err == nil || !strings.HasPrefix(err.Error(), path) || !strings.Contains(err.Error(), r.want)) || r.want == "" && err != nil {
+			t.Errorf("got the error %v, want %q", err, r.want)
+		}
+		for part, e := range map[string]*nn.Embedding[float32]{"encoder": m.Encoder.Embedding, "decoder": m.Decoder.Embedding} {
+			values, err := e.Params()[0].Values()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if loaded := slices.Equal(values, []float32{0.5, 0, 0, 0, 0, -2}); loaded != (r.want == "") {
+				t.Errorf("behind the error %v the embedding of the %s is %v", err, part, values)
+			}
+		}
 	}
 }

@@ -46,7 +46,7 @@ func (m *Models[T]) Load(path string) error {
 	}
 	defer f.Close()
 	if len(f.Metadata()) == 0 && len(f.Tensors()) > 0 {
-		return m.load(path, f)
+		return loadWeights(path, f, m.Params())
 	}
 	parts := m.Parts()
 	for _, part := range slices.Sorted(maps.Keys(parts)) {
@@ -57,15 +57,35 @@ func (m *Models[T]) Load(path string) error {
 	return nil
 }
 
-// load takes the weights of a file that Export wrote, all of one type.
-func (m *Models[T]) load(path string, f *safetensors.File) (err error) {
+// LoadEmbeddings sets the embedding of each model to that of a file, whose only tensor is
+// embedding.weight [vocabulary, width] in one of the types that Export writes.
+func (m *Models[T]) LoadEmbeddings(path string) error {
+	f, err := safetensors.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if len(f.Tensors()) == 0 {
+		return fmt.Errorf("%s has no tensors, must have embedding.weight", path)
+	}
+	if m.Encoder != nil {
+		err = loadWeights(path, f, nn.Under("embedding", m.Encoder.Embedding))
+	}
+	if m.Decoder != nil && err == nil {
+		err = loadWeights(path, f, nn.Under("embedding", m.Decoder.Embedding))
+	}
+	return err
+}
+
+// loadWeights sets parameters to the weights of a file, all of one type.
+func loadWeights(path string, f *safetensors.File, params []nn.Named) (err error) {
 	switch f.Tensors()[0].DType {
 	case safetensors.F16:
-		err = load[runtime.Float16](m.Params(), f)
+		err = load[runtime.Float16](params, f)
 	case safetensors.BF16:
-		err = load[runtime.BFloat16](m.Params(), f)
+		err = load[runtime.BFloat16](params, f)
 	default:
-		err = load[float32](m.Params(), f)
+		err = load[float32](params, f)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)

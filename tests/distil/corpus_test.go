@@ -1,15 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"compress/gzip"
+	"index/suffixarray"
 	"io"
 	"os"
-	"strings"
 	"testing"
 )
 
-// corpus returns the texts of data with single spaces for white space.
-func corpus(t *testing.T) []string {
+// corpus returns the texts of data in lower case, with single spaces for white space, as
+// indices that find a sentence.
+func corpus(t *testing.T) []*suffixarray.Index {
 	t.Helper()
 	book, err := os.Open("../../data/moby-dick.txt")
 	if err != nil {
@@ -25,13 +27,13 @@ func corpus(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var texts []string
+	var texts []*suffixarray.Index
 	for _, r := range []io.Reader{book, addresses} {
 		text, err := io.ReadAll(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts = append(texts, strings.Join(strings.Fields(string(text)), " "))
+		texts = append(texts, suffixarray.New(bytes.ToLower(bytes.Join(bytes.Fields(text), []byte(" ")))))
 	}
 	return texts
 }

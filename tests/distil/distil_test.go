@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
+	"index/suffixarray"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/kernelgen/kgen/dataset"
+	"github.com/kernelgen/kgen/runtime"
+	"github.com/kernelgen/kgen/safetensors"
 	"github.com/kernelgen/kgen/tokenizer"
 )
 
@@ -49,7 +54,7 @@ func TestSamples(t *testing.T) {
 	if k.Size() != vocabulary {
 		t.Errorf("the tokenizer has %d tokens, want %d", k.Size(), vocabulary)
 	}
-	var bytes int64
+	var total int64
 	for _, split := range splits {
 		src := open(t, split.name)
 		if src.Len() != split.count || src.Dim() != 384 {
@@ -69,10 +74,60 @@ func TestSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bytes += info.Size()
+		total += info.Size()
 	}
-	if bytes > 8_000_000 {
-		t.Errorf("the splits have %d bytes, must be 8,000,000 at most", bytes)
+	if total > 8_000_000 {
+		t.Errorf("the splits have %d bytes, must be 8,000,000 at most", total)
+	}
+}
+
+// The embeddings are components: of mean 0, of falling variance, which is 1 in the mean,
+// and uncorrelated. Tokens that mean much the same are near each other.
+func TestEmbeddings(t *testing.T) {
+	f, err := safetensors.Open(filepath.Join(folder, "embeddings.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, ok := f.Lookup("embedding.weight")
+	if !ok || len(f.Tensors()) != 1 || info.DType != safetensors.F16 || !slices.Equal(info.Shape, []int{vocabulary, 192}) {
+		t.Fatalf("the file has %v, want embedding.weight F16[%d 192] alone", f.Tensors(), vocabulary)
+	}
+	rows := make([][]float64, vocabulary)
+	for i, data := range slices.Collect(slices.Chunk(f.Data(info), 2*192)) {
+		for j := range 192 {
+			h := runtime.Float16(binary.LittleEndian.Uint16(data[2*j:]))
+			rows[i] = append(rows[i], float64(h.Float32()))
+		}
+	}
+	dot := func(a, b int) (sum float64) {
+		for _, r := range rows {
+			sum += r[a] * r[b] / vocabulary
+		}
+		return sum
+	}
+	total, before := 0.0, math.Inf(1)
+	for j := range 192 {
+		v := dot(j, j)
+		if v > before+1e-3 || math.Abs(dot(j, (j+1)%192)) > 1e-2 {
+			t.Errorf("component %d has variance %.4f, behind one of %.4f, and %.4f with the next", j, v, before, dot(j, (j+1)%192))
+		}
+		total, before = total+v/192, v
+	}
+	if math.Abs(total-1) > 1e-3 {
+		t.Errorf("the variance is %.4f in the mean, want 1", total)
+	}
+	k := load(t)
+	cosine := func(a, b string) float64 {
+		var ab, aa, bb float64
+		x, y := rows[k.Encode(a)[0]], rows[k.Encode(b)[0]]
+		for i := range x {
+			ab, aa, bb = ab+x[i]*y[i], aa+x[i]*x[i], bb+y[i]*y[i]
+		}
+		return ab / math.Sqrt(aa*bb)
+	}
+	if near, far := cosine(" ship", " vessel"), cosine(" ship", " taxes"); near < far+0.2 {
+		t.Errorf("ship is %.3f from vessel and %.3f from taxes", near, far)
 	}
 }
 
@@ -120,8 +175,8 @@ func TestNoSentenceTwice(t *testing.T) {
 	}
 }
 
-// The sentences are those of the texts in data, as they stand there but for white
-// space.
+// The sentences are those of the texts in data, but for case and white space, each behind
+// a space.
 func TestSentencesAreOfTheTexts(t *testing.T) {
 	k := load(t)
 	texts := corpus(t)
@@ -137,7 +192,11 @@ func TestSentencesAreOfTheTexts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			at := slices.IndexFunc(texts, func(text string) bool { return strings.Contains(text, string(sentence)) })
+			words, led := bytes.CutPrefix(sentence, []byte(" "))
+			if !led {
+				t.Fatalf("%s: sample %d, %q, does not begin with a space", split.name, i, sentence)
+			}
+			at := slices.IndexFunc(texts, func(text *suffixarray.Index) bool { return len(text.Lookup(words, 1)) > 0 })
 			if at < 0 {
 				t.Fatalf("%s: sample %d, %q, is in none of the texts", split.name, i, sentence)
 			}

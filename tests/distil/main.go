@@ -19,9 +19,8 @@ import (
 	"github.com/kernelgen/kgen/tokenizer"
 )
 
-// vocabulary is the number of tokens. Most words of the corpus are whole tokens, and
-// a token is seen some thirty times in the training split.
-const vocabulary = 4096
+// vocabulary is the number of tokens. Nearly all words of the corpus are whole tokens.
+const vocabulary = 16384
 
 func main() {
 	if len(os.Args) != 3 {

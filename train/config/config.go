@@ -44,6 +44,7 @@ type Model struct {
 	Width, Hidden, Kernel, Blocks, Dilation int
 	Dropout                                 float64
 	Tanh                                    bool
+	Embeddings                              string
 }
 
 // Optimiser is how weights are changed.

@@ -111,6 +111,7 @@ func (c *Config) keys() []Key {
 		{"model", "dilation", "largest distance of the ids that a convolution sees: it doubles from block to block, from 1, and begins again behind this", nil, whole{&m.Dilation, 1, maxIDs}},
 		{"model", "dropout", "probability with which a channel is left out in training", nil, number{&m.Dropout, 0, 0.95, false}},
 		{"model", "tanh", "puts the elements of a vector into (-1, 1)", teacher, truth{&m.Tanh}},
+		{"model", "embeddings", "safetensors file whose embedding.weight [vocabulary width] the embeddings begin with; none: they are drawn from N(0, 1)", nil, text{&m.Embeddings}},
 
 		{"optimiser", "method", "of the updates", nil, word{&o.Method, []string{"adamw", "sgd"}}},
 		{"optimiser", "beta1", "decay of AdamW's mean of gradients", nil, number{&o.Beta1, 0, 0.999999, false}},
