@@ -2,6 +2,8 @@ package parity_test
 
 import (
 	"cmp"
+	"flag"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -29,7 +31,24 @@ func TestGolden(t *testing.T) {
 			})
 		}
 	})
-	t.Run("coverage", func(t *testing.T) { ran.check(t, devices) })
+	if *part == "" {
+		t.Run("coverage", func(t *testing.T) { ran.check(t, devices) })
+	}
+}
+
+var part = flag.String("part", "", "`K/N`: of the golden cases of an operation every N-th alone, from the K-th, which other processes run the others beside")
+
+// inPart reports whether this process is to run the i-th case of an operation.
+func inPart(t *testing.T, i int) bool {
+	t.Helper()
+	if *part == "" {
+		return true
+	}
+	var k, n int
+	if _, err := fmt.Sscanf(*part, "%d/%d", &k, &n); err != nil || k < 1 || k > n {
+		t.Fatalf("-part %s: must be K/N with K from 1 to N", *part)
+	}
+	return i%n == k-1
 }
 
 func runGolden(t *testing.T, op string, devices []device, ran *coverage) {
@@ -59,7 +78,10 @@ func eachGolden(t *testing.T, op string, f func(*goldenCase)) {
 	if s == nil {
 		t.Fatalf("no spec %s", op)
 	}
-	for _, c := range file.Cases {
+	for i, c := range file.Cases {
+		if !inPart(t, i) {
+			continue
+		}
 		inFull := map[string]golden.Case{} // the oracle does not round: one for all types
 		for _, p := range exact.Served(s, c) {
 			choice := choiceText(p)
