@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // minClang is the first clang whose stand-in mode and fibre interface serve.
@@ -24,16 +25,24 @@ func Tools() error {
 	if err != nil {
 		return err
 	}
-	for _, s := range []Sanitizer{Thread, Address, Undefined} {
-		if err := tryLink(cc, s); err != nil {
-			return err
-		}
-	}
-	return nil
+	try, _ := linkers.LoadOrStore(cc, sync.OnceValue(func() error { return tryLinks(cc) }))
+	return try.(func() error)()
 }
 
 // Compiler finds clang: clang-19 first, then any clang that is new enough.
 func Compiler() (string, error) {
+	find, _ := compilers.LoadOrStore(os.Getenv("PATH"), sync.OnceValues(findCompiler))
+	return find.(func() (string, error))()
+}
+
+// What has been found out in this process: to start clang takes as long as to compile a
+// small kernel.
+var (
+	compilers sync.Map // by the PATH
+	linkers   sync.Map // whether the sanitizers link, by the compiler
+)
+
+func findCompiler() (string, error) {
 	names := []string{"clang-19"}
 	for v := 22; v >= minClang; v-- {
 		names = append(names, "clang-"+strconv.Itoa(v))
@@ -63,6 +72,15 @@ func clangVersion(path string) (int, error) {
 	}
 	major, _, _ := strings.Cut(strings.TrimSpace(string(out)), ".")
 	return strconv.Atoi(major)
+}
+
+func tryLinks(cc string) error {
+	for _, s := range []Sanitizer{Thread, Address, Undefined} {
+		if err := tryLink(cc, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tryLink links an empty program with the sanitizer, whose library is a
