@@ -314,7 +314,11 @@ func TestCumSum(t *testing.T) {
 
 func build(t *testing.T, shader []byte, san sim.Sanitizer) *sim.Program {
 	t.Helper()
-	p, err := sim.Build(context.Background(), filepath.Join(os.TempDir(), fmt.Sprintf("kgen-sim-%d", os.Getuid())), "cumsum.metal", shader, san)
+	dir, err := sim.CacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := sim.Build(context.Background(), dir, "cumsum.metal", shader, san)
 	if err != nil {
 		t.Fatal(err)
 	}

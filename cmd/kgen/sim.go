@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/kernelgen/kgen/gen"
 	"github.com/kernelgen/kgen/gen/sim"
@@ -72,7 +70,7 @@ func checkShaders(e *env, res *gen.Result) error {
 var sanitizers = map[string]sim.Sanitizer{"thread": sim.Thread, "address": sim.Address, "undefined": sim.Undefined}
 
 func (c *simCmd) run(e *env, res *gen.Result) error {
-	dir, err := simDir()
+	dir, err := sim.CacheDir()
 	if err != nil {
 		return err
 	}
@@ -88,7 +86,7 @@ func (c *simCmd) run(e *env, res *gen.Result) error {
 }
 
 func (c *simCmd) measure(e *env, res *gen.Result) error {
-	dir, err := simDir()
+	dir, err := sim.CacheDir()
 	if err != nil {
 		return err
 	}
@@ -116,13 +114,4 @@ func printSimulation(e *env, s gen.Simulation) {
 	for _, d := range s.Outcome.Differences {
 		fmt.Fprintf(e.stdout, "\t%s\n", d)
 	}
-}
-
-// simDir is where built programs are kept from one run to the next.
-func simDir() (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("sim: no place to keep programs: %w", err)
-	}
-	return filepath.Join(cache, "kgen", "sim"), nil
 }

@@ -64,6 +64,15 @@ func Library(ctx context.Context, dir, name string, src []byte, san Sanitizer) (
 	return built.path, nil
 }
 
+// CacheDir is where built programs are kept from one run to the next.
+func CacheDir() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("sim: no place to keep programs: %w", err)
+	}
+	return filepath.Join(cache, "kgen", "sim"), nil
+}
+
 // Kernels are the names, as the host uses them, of the kernels of the program.
 func (p *Program) Kernels() []string {
 	var names []string

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -82,9 +83,6 @@ func Check(ctx context.Context, name string, src []byte) ([]Finding, error) {
 		return nil, fmt.Errorf("sim: check %s: %w", name, err)
 	}
 	defer os.RemoveAll(dir)
-	if err := writeHeaders(filepath.Join(dir, "include")); err != nil {
-		return nil, fmt.Errorf("sim: check %s: %w", name, err)
-	}
 	src, from := withoutOrigins(src)
 	text, err := active(ctx, cc, src)
 	if err != nil {
@@ -92,7 +90,7 @@ func Check(ctx context.Context, name string, src []byte) ([]Finding, error) {
 	}
 	s := parse(text)
 	list := append(append(s.rules(), s.outsideRules()...), s.warnings()...)
-	found, err := s.clangCheck(ctx, cc, dir)
+	found, err := s.clangCheck(&builder{ctx: ctx, cc: cc, dir: headerDir(dir)}, dir)
 	if err != nil {
 		return nil, fmt.Errorf("sim: check %s: %w", name, err)
 	}
@@ -102,19 +100,32 @@ func Check(ctx context.Context, name string, src []byte) ([]Finding, error) {
 const sourceName = "source.metal"
 
 var checkFlags = []string{
-	"-x", "cl", "-cl-std=clc++2021", "--target=spir64", "-cl-no-stdinc", "-nostdinc", "-DMSL_CHECK",
-	"-Iinclude", "-include", "msl/lang.h",
+	"-cl-std=clc++2021", "--target=spir64", "-cl-no-stdinc", "-nostdinc", "-DMSL_CHECK",
 	"-Xclang", "-cl-ext=-all,+cl_khr_fp16,+__opencl_c_generic_address_space,+__cl_clang_non_portable_kernel_param_types,+__cl_clang_function_pointers,+__cl_clang_variadic_functions",
-	"-cl-single-precision-constant", "-fsyntax-only", "-ferror-limit=0",
+	"-cl-single-precision-constant", "-ferror-limit=0",
 	"-fno-caret-diagnostics", "-fno-color-diagnostics", "-fno-spell-checking",
 }
 
-func (s *source) clangCheck(ctx context.Context, cc, dir string) ([]Finding, error) {
+func (s *source) clangCheck(b *builder, dir string) ([]Finding, error) {
 	e := s.rewrite(checkMode)
 	if err := os.WriteFile(filepath.Join(dir, sourceName), e.apply(s.text), 0o644); err != nil {
 		return nil, err
 	}
-	text, failed, err := command(ctx, dir, cc, append(checkFlags, sourceName)...)
+	headers, err := b.headers()
+	if err != nil {
+		return nil, err
+	}
+	args := slices.Concat([]string{"-x", "cl", "-fsyntax-only"}, checkFlags, []string{"-I" + headers})
+	if s.beginsWithLibrary() {
+		parsed, err := b.checkedHeaders(headers)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "-include-pch", parsed)
+	} else {
+		args = append(args, "-include", "msl/lang.h")
+	}
+	text, failed, err := command(b.ctx, dir, b.cc, append(args, sourceName)...)
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +134,47 @@ func (s *source) clangCheck(ctx context.Context, cc, dir string) ([]Finding, err
 		return nil, fmt.Errorf("clang failed without a message: %s", firstLine(text))
 	}
 	return list, nil
+}
+
+// beginsWithLibrary says whether a source includes a header of Metal's library before
+// anything else, so that it knows its names from the first line on. Each of them is all
+// of metal_stdlib.
+func (s *source) beginsWithLibrary() bool {
+	if len(s.directives) == 0 || len(s.tokens) > 0 && s.tokens[0].pos < s.directives[0].pos {
+		return false
+	}
+	return strings.HasPrefix(s.directives[0].text, "include <metal_")
+}
+
+// checkedHeaders parses metal_stdlib for all checks, as parsedHeaders does for builds.
+func (b *builder) checkedHeaders(headers string) (string, error) {
+	dir, err := b.cached("check-", append([]string{headers}, checkFlags...), func(dir string) error {
+		args := slices.Concat([]string{"-x", "cl-header"}, checkFlags)
+		return b.clang(dir, append(args, "-I"+headers, "-include", "msl/lang.h", filepath.Join(headers, "metal_stdlib"), "-o", "metal_stdlib.pch"))
+	})
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(filepath.Join(dir, "metal_stdlib.pch"))
+}
+
+// headerDir is where the headers are kept for the next check: with the programs, or for
+// this check alone in dir, where nothing can be kept.
+func headerDir(dir string) string {
+	kept, err := CacheDir()
+	if err == nil {
+		err = os.MkdirAll(kept, 0o755)
+	}
+	if err == nil {
+		var try string
+		if try, err = os.MkdirTemp(kept, "new-"); err == nil {
+			err = os.Remove(try)
+		}
+	}
+	if err != nil {
+		return dir
+	}
+	return kept
 }
 
 // combine drops what clang refuses in a source that is outside the subset: it

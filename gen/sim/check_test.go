@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -271,6 +272,49 @@ inline float also(float *p) { return *p; }
 	}
 }
 
+// Where conditionals ask for names of generated sources alone, they leave out what the
+// preprocessor does; where they ask for more, it is asked.
+func TestLeftOut(t *testing.T) {
+	t.Parallel()
+	cc, err := Compiler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, src := range []string{
+		"#ifdef KG_A\nint a;\n#else\nint b;\n#endif\nint c;\n",
+		"#ifndef KG_A\nint a;\n#else\nint b;\n#endif\n",
+		"#ifndef KG_A\nint a;\n#ifdef KG_B\nint b;\n#endif\nint c;\n#else\nint d;\n#ifndef KG_C\nint e;\n#else\nint f;\n#endif\n#endif\n",
+		"#ifdef KG_A\n#ifdef KG_B\nint b;\n#else\nint c;\n#endif\n#endif\nint d;\n",
+	} {
+		l := lex([]byte(head + src))
+		left, ok := l.leftOut()
+		kept, err := keptLines(t.Context(), cc, l)
+		if !ok || err != nil {
+			t.Fatal(ok, err, src)
+		}
+		got, want := bytes.Clone(l.text), bytes.Clone(l.text)
+		for _, b := range left {
+			l.blankCode(got, b)
+		}
+		for _, b := range l.branches() {
+			if !b.holdsAny(kept) {
+				l.blankCode(want, b)
+			}
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("left is\n%swant\n%s", got, want)
+		}
+	}
+	for _, src := range []string{
+		"#define KG_A\n#ifdef KG_A\nint a;\n#endif\n", "#ifdef OTHER\n#endif\n", "#if KG_A\n#endif\n", "#ifdef KG_A\n", "#else\n", "#endif\n",
+		"#ifdef KG_A\n#elif 1\nint a;\n#endif\n", "#ifdef KG_A\n#else\n#else\n#endif\n", "#include \"a.h\"\n#ifdef KG_A\n#endif\n",
+	} {
+		if _, ok := lex([]byte(src)).leftOut(); ok {
+			t.Errorf("known without the preprocessor:\n%s", src)
+		}
+	}
+}
+
 // Buffers without an index take the first free one.
 func TestSlots(t *testing.T) {
 	s := parse([]byte("kernel void f(device int *a, device int *b [[buffer(0)]], threadgroup int *c, device int *d, constant int &e [[buffer(2)]], uint i [[thread_position_in_grid]]) {}"))
@@ -309,6 +353,22 @@ func TestColumns(t *testing.T) {
 			if got := e.original(s.lexed, row, col); got != want || row != line {
 				t.Errorf("%q is at %d:%d, want %d:%d, in\n%s", word, row, got, line, want, out)
 			}
+		}
+	}
+}
+
+// What the library declares is unknown to a source that does not include it, or not yet.
+func TestLibraryIsIncluded(t *testing.T) {
+	t.Parallel()
+	use := "inline float f(float x) { return metal::exp(x); }\n"
+	for _, src := range []string{use, use + "#include <metal_stdlib>\n"} {
+		if got := check(t, src); !strings.Contains(got, "metal") {
+			t.Errorf("found %q in\n%s", got, src)
+		}
+	}
+	for _, src := range []string{"#include <metal_stdlib>\n" + use, "// A comment.\n#include <metal_math>\n" + use} {
+		if got := check(t, src); got != "" {
+			t.Errorf("found %q in\n%s", got, src)
 		}
 	}
 }

@@ -22,11 +22,17 @@ func active(ctx context.Context, cc string, text []byte) ([]byte, error) {
 	if len(branches) == 0 {
 		return text, nil
 	}
+	out := bytes.Clone(text)
+	if left, ok := l.leftOut(); ok {
+		for _, b := range left {
+			l.blankCode(out, b)
+		}
+		return out, nil
+	}
 	kept, err := keptLines(ctx, cc, l)
 	if err != nil {
 		return nil, err
 	}
-	out := bytes.Clone(text)
 	for _, b := range branches {
 		if !b.holdsAny(kept) {
 			l.blankCode(out, b)
@@ -34,6 +40,44 @@ func active(ctx context.Context, cc string, text []byte) ([]byte, error) {
 	}
 	return out, nil
 }
+
+// leftOut are the branches that the conditionals leave out, where these do no more than
+// ask for names that nothing defines; else ok is false, and the preprocessor must say.
+func (l *lexed) leftOut() (list []branch, ok bool) {
+	type open struct {
+		line      int
+		kept, els bool // els: of the #else
+	}
+	var stack []open
+	for _, d := range l.directives {
+		line, _ := l.position(d.pos)
+		words := strings.Fields(d.text)
+		switch {
+		case len(words) == 0:
+		case words[0] == "include" && len(words) == 2 && strings.HasPrefix(words[1], "<metal_"), words[0] == "pragma":
+		case len(words) == 2 && (words[0] == "ifdef" || words[0] == "ifndef") && strings.HasPrefix(words[1], generatedMacro):
+			stack = append(stack, open{line + 1, words[0] == "ifndef", false})
+		case d.text == "else" && len(stack) > 0 && !stack[len(stack)-1].els:
+			top := &stack[len(stack)-1]
+			if !top.kept {
+				list = append(list, branch{top.line, line})
+			}
+			*top = open{line + 1, !top.kept, true}
+		case d.text == "endif" && len(stack) > 0:
+			if top := stack[len(stack)-1]; !top.kept {
+				list = append(list, branch{top.line, line})
+			}
+			stack = stack[:len(stack)-1]
+		default:
+			return nil, false
+		}
+	}
+	return list, len(stack) == 0
+}
+
+// generatedMacro is what the names of the macros begin with that generated sources ask
+// for and a host defines.
+const generatedMacro = "KG_"
 
 // branch is the lines between two conditional directives, both excluded.
 type branch struct{ from, to int }

@@ -146,8 +146,8 @@ func (o Options) flags(ext string) []string {
 // kernels is where compiled kernels are kept: where `kgen sim` keeps its own, from one
 // build to the next, each under what it was made of.
 func (o Options) kernels() string {
-	if cache, err := os.UserCacheDir(); err == nil {
-		return filepath.Join(cache, "kgen", "sim")
+	if dir, err := sim.CacheDir(); err == nil {
+		return dir
 	}
 	return filepath.Join(o.Dir, "kernels")
 }

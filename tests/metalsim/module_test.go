@@ -3,8 +3,6 @@ package metalsim_test
 import (
 	"bytes"
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -54,11 +52,11 @@ func compile(t testing.TB) *module {
 // programDir is where `kgen sim` keeps its programs, so that a source is built
 // once only.
 func programDir(t testing.TB) string {
-	cache, err := os.UserCacheDir()
+	dir, err := sim.CacheDir()
 	if err != nil {
 		return t.TempDir()
 	}
-	return filepath.Join(cache, "kgen", "sim")
+	return dir
 }
 
 // program returns the built source that holds the kernels of an op, which run on few

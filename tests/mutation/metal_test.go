@@ -6,8 +6,6 @@ import (
 	byteorder "encoding/binary"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -144,11 +142,11 @@ func blockOf(k *bind.Kernel, symbol string) int {
 
 // programDir keeps programs from one run to the next.
 func programDir(t *testing.T) string {
-	cache, err := os.UserCacheDir()
+	dir, err := sim.CacheDir()
 	if err != nil {
 		return t.TempDir()
 	}
-	return filepath.Join(cache, "kgen", "mutation")
+	return dir
 }
 
 func (x *shader) program(t *testing.T, san sim.Sanitizer) *sim.Program {

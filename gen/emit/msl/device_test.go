@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -19,11 +17,6 @@ import (
 	"github.com/kernelgen/kgen/gen/oracle"
 	"github.com/kernelgen/kgen/gen/sim"
 )
-
-// simDir is where built shaders are kept from one test run to the next.
-func simDir() string {
-	return filepath.Join(os.TempDir(), fmt.Sprintf("kgen-sim-%d", os.Getuid()))
-}
 
 // bound lowers a program.
 func bound(t testing.TB, p *expr.Program) *bind.Result {
@@ -51,7 +44,11 @@ func emit(t testing.TB, spec string, kernels []*ir.Func) []byte {
 // build compiles a shader to be run.
 func build(t testing.TB, name string, text []byte, san sim.Sanitizer) *sim.Program {
 	t.Helper()
-	p, err := sim.Build(context.Background(), simDir(), name, text, san)
+	dir, err := sim.CacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := sim.Build(context.Background(), dir, name, text, san)
 	if err != nil {
 		t.Fatal(err)
 	}
