@@ -79,7 +79,7 @@ func (s Sanitizer) defines() []string {
 // into lines itself, and go on after what they can go on after.
 func (s Sanitizer) environment() []string {
 	return []string{
-		"TSAN_OPTIONS=symbolize=0:atexit_sleep_ms=0:exitcode=0:history_size=4:report_thread_leaks=0:report_signal_unsafe=0",
+		"TSAN_OPTIONS=symbolize=0:detect_deadlocks=0:atexit_sleep_ms=0:exitcode=0:history_size=4:report_thread_leaks=0:report_signal_unsafe=0",
 		"ASAN_OPTIONS=symbolize=0:detect_leaks=0:detect_stack_use_after_return=0:exitcode=3",
 		"UBSAN_OPTIONS=symbolize=0:print_stacktrace=1",
 	}

@@ -43,6 +43,11 @@ void msl_rt_simdgroup_barrier(unsigned flags, int line, int column);
 // at all + i*size. It returns the mask of those lanes.
 unsigned msl_rt_gather(const void *mine, unsigned size, void *all, int line, int column);
 unsigned msl_rt_lane();
+// msl_rt_together is for functions that all lanes must reach, and that exchange nothing.
+void msl_rt_together(int line, int column);
+// msl_rt_multiply multiplies 8 by 8 matrices of the SIMD group: d = a b + c, of which
+// each lane has two elements.
+void msl_rt_multiply(float *d, float a0, float a1, float b0, float b1, float c0, float c1, int line, int column);
 // A lane read the value of a lane that does not take part.
 void msl_rt_absent(unsigned lane, int line, int column);
 // The threadgroup variable of the kernel with this number, the same for all

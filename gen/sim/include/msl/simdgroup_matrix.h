@@ -7,40 +7,18 @@
 namespace msl {
 static inline unsigned matrix_row() { return (msl_rt_lane() >> 2 & 4) + (msl_rt_lane() >> 1 & 3); }
 static inline unsigned matrix_column() { return (msl_rt_lane() >> 1 & 4) + (msl_rt_lane() & 1) * 2; }
-// The thread that has an element.
-static inline unsigned matrix_lane(unsigned row, unsigned column) {
-  return (row & 4) << 2 | (row & 3) << 1 | (column & 4) << 1 | (column >> 1 & 1);
-}
-
 // Where the thread's element i lies in memory. The origin is a column and a row.
 static inline ulong matrix_place(unsigned i, ulong row_length, ulong2 origin, bool transpose) {
   const ulong r = matrix_row(), c = matrix_column() + i;
   return (origin[1] + (transpose ? c : r)) * row_length + origin[0] + (transpose ? r : c);
 }
 
-// A function of matrices that not all threads reach is undefined.
-MSL_LANES static inline void matrix_together(int line, int column) {
-  lane_values<uchar> all(0, line, column);
-  for (unsigned i = 0; i < 32; ++i) all.at(i, line, column);
-}
-
-template <class A, class B> struct matrix_factors { A a[2]; B b[2]; };
-
-// d = a b + c, summed in the order of the depth.
+// d = a b + c. The factors are exact in f32.
 template <class D, class A, class B>
 MSL_LANES static void matrix_multiply(D *d, const A *a, const B *b, const float *c, int line, int column) {
-  matrix_factors<A, B> mine = {{a[0], a[1]}, {b[0], b[1]}};
-  lane_values<matrix_factors<A, B>> all(mine, line, column);
-  const unsigned row = matrix_row(), col = matrix_column();
-  for (unsigned i = 0; i < 2; ++i) {
-    float sum = c[i];
-    for (unsigned k = 0; k < 8; ++k) {
-      const float x = float(all.at(matrix_lane(row, k), line, column).a[k & 1]);
-      const float y = float(all.at(matrix_lane(k, col + i), line, column).b[(col + i) & 1]);
-      sum = __builtin_fmaf(x, y, sum);
-    }
-    d[i] = D(sum);
-  }
+  float sums[2];
+  msl_rt_multiply(sums, float(a[0]), float(a[1]), float(b[0]), float(b[1]), c[0], c[1], line, column);
+  for (unsigned i = 0; i < 2; ++i) d[i] = D(sums[i]);
 }
 }
 #endif
@@ -87,11 +65,11 @@ template <class T, int C, int R> static inline simdgroup_matrix<T, C, R> make_fi
   return m;
 }
 template <class T> static inline void simdgroup_load(simdgroup_matrix<T, 8, 8> &m, const T *from, ulong row = 8, ulong2 origin = ulong2(0), bool transpose = false MSL_SITE) {
-  msl::matrix_together(line, column);
+  msl_rt_together(line, column);
   for (int i = 0; i < 2; ++i) m.own.v[i] = from[msl::matrix_place(i, row, origin, transpose)];
 }
 template <class T> static inline void simdgroup_store(simdgroup_matrix<T, 8, 8> m, T *to, ulong row = 8, ulong2 origin = ulong2(0), bool transpose = false MSL_SITE) {
-  msl::matrix_together(line, column);
+  msl_rt_together(line, column);
   for (int i = 0; i < 2; ++i) to[msl::matrix_place(i, row, origin, transpose)] = m.own.v[i];
 }
 template <class D, class A, class B> static inline void simdgroup_multiply(simdgroup_matrix<D, 8, 8> &d, simdgroup_matrix<A, 8, 8> &a, simdgroup_matrix<B, 8, 8> &b MSL_SITE) {

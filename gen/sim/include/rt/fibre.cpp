@@ -42,7 +42,11 @@ static void *first_frame(char *top) {
 #error "the runner knows x86-64 and arm64"
 #endif
 
-void fibre_prepare(fibre_context *f) { f->sp = first_frame(f->stack + msl_stack_size); }
+void fibre_prepare(fibre_context *f) {
+  f->sp = first_frame(f->stack + msl_stack_size);
+  f->asan_bottom = f->stack;
+  f->asan_size = msl_stack_size;
+}
 
 void fibre_enter(fibre_context *scheduler, fibre_context *f) {
 #if MSL_TSAN
@@ -58,15 +62,15 @@ void fibre_enter(fibre_context *scheduler, fibre_context *f) {
 #endif
 }
 
-void fibre_leave(fibre_context *f, fibre_context *scheduler, bool last) {
+void fibre_leave(fibre_context *f, fibre_context *to, bool last) {
 #if MSL_TSAN
-  __tsan_switch_to_fiber(scheduler->tsan, __tsan_switch_to_fiber_no_sync);
+  __tsan_switch_to_fiber(to->tsan, __tsan_switch_to_fiber_no_sync);
 #endif
 #if MSL_ASAN
   void *fake = nullptr;
-  __sanitizer_start_switch_fiber(last ? nullptr : &fake, scheduler->asan_bottom, scheduler->asan_size);
+  __sanitizer_start_switch_fiber(last ? nullptr : &fake, to->asan_bottom, to->asan_size);
 #endif
-  msl_switch(&f->sp, scheduler->sp);
+  msl_switch(&f->sp, to->sp);
   (void)last;
 #if MSL_ASAN
   __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
@@ -75,7 +79,8 @@ void fibre_leave(fibre_context *f, fibre_context *scheduler, bool last) {
 
 void fibre_started(fibre_context *scheduler) {
 #if MSL_ASAN
-  __sanitizer_finish_switch_fiber(nullptr, &scheduler->asan_bottom, &scheduler->asan_size);
+  bool known = scheduler->asan_bottom != nullptr;
+  __sanitizer_finish_switch_fiber(nullptr, known ? nullptr : &scheduler->asan_bottom, known ? nullptr : &scheduler->asan_size);
 #endif
   (void)scheduler;
 }

@@ -17,7 +17,7 @@ struct fibre_context {
   void *sp;       // saved stack pointer while not running
   char *stack;    // lowest usable address; null for the scheduler
   void *tsan;     // ThreadSanitizer's view of the fibre
-  const void *asan_bottom;
+  const void *asan_bottom; // of the stack, as AddressSanitizer is told
   size_t asan_size;
 };
 
@@ -28,7 +28,9 @@ extern "C" void msl_fibre_start();
 void fibre_prepare(fibre_context *f);
 // fibre_enter runs f until it leaves; called by the scheduler.
 void fibre_enter(fibre_context *scheduler, fibre_context *f);
-// fibre_leave goes back to the scheduler; last says that f never runs again.
-void fibre_leave(fibre_context *f, fibre_context *scheduler, bool last);
-// fibre_started is the first call on a new stack.
+// fibre_leave goes on with another fibre or with the scheduler; last says that f never
+// runs again.
+void fibre_leave(fibre_context *f, fibre_context *to, bool last);
+// fibre_started is the first call on a new stack. The first fibre of all is entered by the
+// scheduler.
 void fibre_started(fibre_context *scheduler);

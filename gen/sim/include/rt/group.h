@@ -20,7 +20,7 @@ struct gpu_thread {
 
 struct simd_group {
   unsigned generation;
-  unsigned char values[2][32 * 16]; // of 32 lanes, one behind the other
+  alignas(16) unsigned char values[2][32 * 16]; // of 32 lanes, one behind the other
 };
 
 // What ThreadSanitizer keeps a clock for; fresh memory for every group.

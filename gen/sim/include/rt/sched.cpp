@@ -31,11 +31,24 @@ static void acquire_clock(void *clock) {
   (void)clock;
 }
 
+// The thread that has stopped leaves the processor to the next one that is ready, and the
+// last one to the scheduler.
+static void leave(gpu_thread *t, bool last) {
+  thread_group *g = msl_group;
+  for (gpu_thread *next = t + 1; next < g->threads + g->count; ++next) {
+    if (next->state != ready) continue;
+    g->running = next;
+    fibre_leave(&t->context, &next->context, last);
+    return;
+  }
+  fibre_leave(&t->context, &g->scheduler, last);
+}
+
 static void wait_as(gpu_thread *t, thread_state state, int line, int column) {
   t->state = state;
   t->line = line;
   t->column = column;
-  fibre_leave(&t->context, &msl_group->scheduler, false);
+  leave(t, false);
 }
 
 bool only_device_order;
@@ -69,15 +82,74 @@ void msl_rt_simdgroup_barrier(unsigned flags, int line, int column) {
   if (orders(flags)) acquire_clock(clock);
 }
 
+static simd_group *simd_of(const gpu_thread *t) { return &msl_group->simds[t->ids.simdgroup_index_in_threadgroup]; }
+
 // SIMD functions exchange values and order no memory.
 unsigned msl_rt_gather(const void *mine, unsigned size, void *all, int line, int column) {
   gpu_thread *t = msl_group->running;
   t->size = size;
   copy_bytes(t->value, mine, size);
   wait_as(t, at_gather, line, column);
-  simd_group *s = &msl_group->simds[t->ids.simdgroup_index_in_threadgroup];
+  simd_group *s = simd_of(t);
   for (unsigned i = 0; i < size; ++i) __builtin_memcpy_inline(static_cast<char *>(all) + i * 32, s->values[t->bank] + i * 32, 32);
   return t->mask;
+}
+
+// A function that not all lanes reach is undefined, for each lane that does not.
+static void demand(unsigned mask, int line, int column) {
+  for (unsigned i = 0; i < 32 && mask != ~0u; ++i)
+    if (!(mask >> i & 1)) msl_rt_absent(i, line, column);
+}
+
+void msl_rt_together(int line, int column) {
+  gpu_thread *t = msl_group->running;
+  t->size = 0;
+  wait_as(t, at_gather, line, column);
+  demand(t->mask, line, column);
+}
+
+// What a lane has of the factors of a product: two elements of each, as msl/simdgroup_matrix.h
+// lays them out.
+struct factors { float a[2], b[2]; };
+
+// The lane that has an element.
+static unsigned lane_of(unsigned row, unsigned column) {
+  return (row & 4) << 2 | (row & 3) << 1 | (column & 4) << 1 | (column >> 1 & 1);
+}
+
+// The two elements of a lane, added to x and y in the order of the depth.
+static inline __attribute__((always_inline)) void sum_products(float *d, const factors *all, unsigned lane, float x, float y) {
+  const unsigned row = (lane >> 2 & 4) + (lane >> 1 & 3), column = (lane >> 1 & 4) + (lane & 1) * 2;
+  for (unsigned k = 0; k < 8; ++k) {
+    const float left = all[lane_of(row, k)].a[k & 1];
+    const factors *right = &all[lane_of(k, column)];
+    x = __builtin_fmaf(left, right->b[0], x);
+    y = __builtin_fmaf(left, right->b[1], y);
+  }
+  d[0] = x;
+  d[1] = y;
+}
+
+#if defined(__x86_64__)
+// The same bits by an instruction in the place of a function.
+__attribute__((target("fma"))) static void sum_products_fma(float *d, const factors *all, unsigned lane, float x, float y) {
+  sum_products(d, all, lane, x, y);
+}
+#endif
+
+void msl_rt_multiply(float *d, float a0, float a1, float b0, float b1, float c0, float c1, int line, int column) {
+  gpu_thread *t = msl_group->running;
+  const factors mine = {{a0, a1}, {b0, b1}};
+  t->size = sizeof mine;
+  copy_bytes(t->value, &mine, sizeof mine);
+  wait_as(t, at_gather, line, column);
+  demand(t->mask, line, column);
+  const factors *all = reinterpret_cast<const factors *>(simd_of(t)->values[t->bank]);
+  const unsigned lane = t->ids.thread_index_in_simdgroup;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("fma")) return sum_products_fma(d, all, lane, c0, c1);
+#endif
+  sum_products(d, all, lane, c0, c1);
 }
 
 unsigned msl_rt_lane() { return msl_group->running->ids.thread_index_in_simdgroup; }
@@ -100,7 +172,7 @@ void msl_fibre_start() {
   a->kernel->entry(a->buffers, locals, &t->ids);
   release_clock(end_clock);
   t->state = done;
-  fibre_leave(&t->context, &msl_group->scheduler, true);
+  leave(t, true);
   __builtin_unreachable();
 }
 
@@ -214,6 +286,7 @@ static bool all_done(const thread_group *g) {
   return true;
 }
 
+// Each thread that is ready runs, in their order: one that stops hands over to the next.
 static bool run_ready(thread_group *g) {
   bool any = false;
   for (unsigned i = 0; i < g->count; ++i) {
