@@ -3,7 +3,6 @@ package gen
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"math"
 	"os"
 	"os/exec"
