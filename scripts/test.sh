@@ -9,10 +9,11 @@ trap 'rm -rf "$logs"' EXIT
 
 stage() { printf '\n== %s\n' "$1"; }
 
-# run prints the results of `go test`, and fails on a failure or a skipped test.
+# run prints the results of `go test`, and fails on a failure or a skipped test. What it
+# is given has been vetted whole.
 run() {
 	log=$(mktemp "$logs/XXXXXX")
-	if ! go test -v "$@" >"$log" 2>&1; then
+	if ! go test -v -vet=off "$@" >"$log" 2>&1; then
 		grep -v '^=== \|^ *--- PASS' "$log" || true
 		exit 1
 	fi
@@ -62,6 +63,7 @@ if [ "$(uname)" = Linux ]; then
 fi
 if [ "$(uname)" = Darwin ]; then
 	stage "go test on Metal" # the runtime's suite and the example have run on it above
+	go vet -tags metaltest ./tests/parity
 	MTL_DEBUG_LAYER=1 MTL_SHADER_VALIDATION=1 run -count=1 -tags metaltest ./tests/parity
 fi
 
@@ -69,5 +71,6 @@ stage "go test -race: runtime"
 run -race -short ./runtime/...
 
 stage "go test without cgo"
+CGO_ENABLED=0 go vet ./runtime/... ./generated/... ./graph/...
 CGO_ENABLED=0 go build ./...
 CGO_ENABLED=0 run -short ./runtime/... ./generated/... ./graph/...

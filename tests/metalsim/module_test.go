@@ -32,32 +32,36 @@ type built struct {
 
 func compile(t testing.TB) *module {
 	t.Helper()
-	if err := sim.Tools(); err != nil {
+	m, err := compiled()
+	if err != nil {
 		t.Fatal(err)
+	}
+	return m
+}
+
+// compiled is the module of all tests. Its programs lie where `kgen sim` keeps its own, so
+// that a source is built once only.
+var compiled = sync.OnceValues(func() (*module, error) {
+	if err := sim.Tools(); err != nil {
+		return nil, err
+	}
+	dir, err := sim.CacheDir()
+	if err != nil {
+		return nil, err
 	}
 	m, err := gen.Open("../..")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	res, list, err := m.Compile()
+	if err == nil {
+		err = list.Err()
+	}
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	if err := list.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return &module{Result: res, dir: programDir(t), shaders: res.Shaders(), programs: map[built]func() (*sim.Program, error){}}
-}
-
-// programDir is where `kgen sim` keeps its programs, so that a source is built
-// once only.
-func programDir(t testing.TB) string {
-	dir, err := sim.CacheDir()
-	if err != nil {
-		return t.TempDir()
-	}
-	return dir
-}
+	return &module{Result: res, dir: dir, shaders: res.Shaders(), programs: map[built]func() (*sim.Program, error){}}, nil
+})
 
 // program returns the built source that holds the kernels of an op, which run on few
 // elements each.

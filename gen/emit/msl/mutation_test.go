@@ -199,7 +199,7 @@ func TestEveryBarrierIsNeeded(t *testing.T) {
 		if len(did) == 0 {
 			t.Fatal("the kernel has no barrier")
 		}
-		program := build(t, name+"_mutants.metal", text, sim.Thread)
+		program := build(t, name+"_mutants.metal", text, sim.Thread|sim.Quick)
 		c := s.calls[0].inputs(t, rand.New(rand.NewPCG(1, 2)), s.program)
 		for n := range did {
 			reports, _ := runMutant(t, s, program, b, of, n, c)
