@@ -384,27 +384,112 @@ kernel void kg_dd4f7221_minimum_grad_f32_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	float d_b_reduced_block_sums_[8];
+	float b_run_[4];
+	float a_run_[4];
+	float d_y_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(group.x) * 32;
 	const kg_index to_ = min(from_ + 32, size_P_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_b_reduced_block_sums_[i_] = 0.0f;
+	}
 	const kg_index at_ = kg_index(group.x) * size_S_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const kg_index at_2_ = row_ * size_S_;
-		for (kg_index from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index s_ = (i_ * threads_ + thread_) * 4;
+			if (s_ < size_S_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (s_ < size_S_) {
-						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_] = 0.0f + (b_[s_] < a_[at_2_ + s_] ? d_y_[at_2_ + s_] : 0.0f);
-						} else {
-							d_b_reduced_block_[at_ + s_] += b_[s_] < a_[at_2_ + s_] ? d_y_[at_2_ + s_] : 0.0f;
+					const kg_index s_2_ = s_ + v_;
+					if (s_2_ < size_S_) {
+						b_run_[v_] = b_[s_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index s_2_ = s_ + v_;
+					if (s_2_ < size_S_) {
+						a_run_[v_] = a_[at_2_ + s_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index s_2_ = s_ + v_;
+					if (s_2_ < size_S_) {
+						d_y_run_[v_] = d_y_[at_2_ + s_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index s_2_ = s_ + v_;
+					if (s_2_ < size_S_) {
+						const float b_2_ = b_run_[v_];
+						const float a_2_ = a_run_[v_];
+						const float d_y_2_ = d_y_run_[v_];
+						d_b_reduced_block_sums_[i_ * 4 + v_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (s_ < size_S_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index s_2_ = s_ + v_;
+						if (s_2_ < size_S_) {
+							b_run_[v_] = b_[s_2_];
 						}
 					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index s_2_ = s_ + v_;
+						if (s_2_ < size_S_) {
+							a_run_[v_] = a_[at_2_ + s_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index s_2_ = s_ + v_;
+						if (s_2_ < size_S_) {
+							d_y_run_[v_] = d_y_[at_2_ + s_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index s_2_ = s_ + v_;
+						if (s_2_ < size_S_) {
+							const float b_2_ = b_run_[v_];
+							const float a_2_ = a_run_[v_];
+							const float d_y_2_ = d_y_run_[v_];
+							if (row_ == from_) {
+								d_b_reduced_block_[at_ + s_2_] = 0.0f + (b_2_ < a_2_ ? d_y_2_ : 0.0f);
+							} else {
+								d_b_reduced_block_[at_ + s_2_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index s_ = (i_ * threads_ + thread_) * 4;
+		if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 4 + v_];
 				}
 			}
 		}
@@ -656,27 +741,112 @@ kernel void kg_dd4f7221_minimum_grad_f16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	float d_b_reduced_block_sums_[8];
+	float b_run_[8];
+	float a_run_[8];
+	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(group.x) * 32;
 	const kg_index to_ = min(from_ + 32, size_P_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_b_reduced_block_sums_[i_] = 0.0f;
+	}
 	const kg_index at_ = kg_index(group.x) * size_S_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const kg_index at_2_ = row_ * size_S_;
-		for (kg_index from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index s_ = (i_ * threads_ + thread_) * 8;
+			if (s_ < size_S_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (s_ < size_S_) {
-						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_] = 0.0f + (float(b_[s_]) < float(a_[at_2_ + s_]) ? float(d_y_[at_2_ + s_]) : 0.0f);
-						} else {
-							d_b_reduced_block_[at_ + s_] += float(b_[s_]) < float(a_[at_2_ + s_]) ? float(d_y_[at_2_ + s_]) : 0.0f;
+					const kg_index s_2_ = s_ + v_;
+					if (s_2_ < size_S_) {
+						b_run_[v_] = float(b_[s_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index s_2_ = s_ + v_;
+					if (s_2_ < size_S_) {
+						a_run_[v_] = float(a_[at_2_ + s_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index s_2_ = s_ + v_;
+					if (s_2_ < size_S_) {
+						d_y_run_[v_] = float(d_y_[at_2_ + s_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index s_2_ = s_ + v_;
+					if (s_2_ < size_S_) {
+						const float b_2_ = b_run_[v_];
+						const float a_2_ = a_run_[v_];
+						const float d_y_2_ = d_y_run_[v_];
+						d_b_reduced_block_sums_[i_ * 8 + v_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (s_ < size_S_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index s_2_ = s_ + v_;
+						if (s_2_ < size_S_) {
+							b_run_[v_] = float(b_[s_2_]);
 						}
 					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index s_2_ = s_ + v_;
+						if (s_2_ < size_S_) {
+							a_run_[v_] = float(a_[at_2_ + s_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index s_2_ = s_ + v_;
+						if (s_2_ < size_S_) {
+							d_y_run_[v_] = float(d_y_[at_2_ + s_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index s_2_ = s_ + v_;
+						if (s_2_ < size_S_) {
+							const float b_2_ = b_run_[v_];
+							const float a_2_ = a_run_[v_];
+							const float d_y_2_ = d_y_run_[v_];
+							if (row_ == from_) {
+								d_b_reduced_block_[at_ + s_2_] = 0.0f + (b_2_ < a_2_ ? d_y_2_ : 0.0f);
+							} else {
+								d_b_reduced_block_[at_ + s_2_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index s_ = (i_ * threads_ + thread_) * 8;
+		if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
 				}
 			}
 		}
@@ -928,27 +1098,112 @@ kernel void kg_dd4f7221_minimum_grad_bf16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	float d_b_reduced_block_sums_[8];
+	float b_run_[8];
+	float a_run_[8];
+	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(group.x) * 32;
 	const kg_index to_ = min(from_ + 32, size_P_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_b_reduced_block_sums_[i_] = 0.0f;
+	}
 	const kg_index at_ = kg_index(group.x) * size_S_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const kg_index at_2_ = row_ * size_S_;
-		for (kg_index from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index s_ = (i_ * threads_ + thread_) * 8;
+			if (s_ < size_S_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (s_ < size_S_) {
-						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_] = 0.0f + (kg_from_bf16(b_[s_]) < kg_from_bf16(a_[at_2_ + s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f);
-						} else {
-							d_b_reduced_block_[at_ + s_] += kg_from_bf16(b_[s_]) < kg_from_bf16(a_[at_2_ + s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f;
+					const kg_index s_2_ = s_ + v_;
+					if (s_2_ < size_S_) {
+						b_run_[v_] = kg_from_bf16(b_[s_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index s_2_ = s_ + v_;
+					if (s_2_ < size_S_) {
+						a_run_[v_] = kg_from_bf16(a_[at_2_ + s_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index s_2_ = s_ + v_;
+					if (s_2_ < size_S_) {
+						d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + s_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index s_2_ = s_ + v_;
+					if (s_2_ < size_S_) {
+						const float b_2_ = b_run_[v_];
+						const float a_2_ = a_run_[v_];
+						const float d_y_2_ = d_y_run_[v_];
+						d_b_reduced_block_sums_[i_ * 8 + v_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (s_ < size_S_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index s_2_ = s_ + v_;
+						if (s_2_ < size_S_) {
+							b_run_[v_] = kg_from_bf16(b_[s_2_]);
 						}
 					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index s_2_ = s_ + v_;
+						if (s_2_ < size_S_) {
+							a_run_[v_] = kg_from_bf16(a_[at_2_ + s_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index s_2_ = s_ + v_;
+						if (s_2_ < size_S_) {
+							d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + s_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index s_2_ = s_ + v_;
+						if (s_2_ < size_S_) {
+							const float b_2_ = b_run_[v_];
+							const float a_2_ = a_run_[v_];
+							const float d_y_2_ = d_y_run_[v_];
+							if (row_ == from_) {
+								d_b_reduced_block_[at_ + s_2_] = 0.0f + (b_2_ < a_2_ ? d_y_2_ : 0.0f);
+							} else {
+								d_b_reduced_block_[at_ + s_2_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index s_ = (i_ * threads_ + thread_) * 8;
+		if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
 				}
 			}
 		}

@@ -290,7 +290,18 @@ kernel void kg_dd4f7221_col2im_f32(
 	const kg_index at_4_ = kg_index(args.dilation_);
 	const kg_index at_5_ = kg_index(args.stride_);
 	const kg_index at_6_ = b_ * size_Lout_;
-	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 16; ++i_) {
+		const kg_index k_ = i_ * threads_ + thread_;
+		if (k_ < size_K_) {
+			const kg_index at_7_ = at_3_ - at_4_ * k_;
+			const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
+			if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
+				d_x_reduced_thread_ += at_8_ >= 0 && at_8_ < size_Lout_ ? d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_] : 0.0f;
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float d_x_reduced_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 16; ++i_) {
@@ -363,7 +374,18 @@ kernel void kg_dd4f7221_col2im_f16(
 	const kg_index at_4_ = kg_index(args.dilation_);
 	const kg_index at_5_ = kg_index(args.stride_);
 	const kg_index at_6_ = b_ * size_Lout_;
-	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 16; ++i_) {
+		const kg_index k_ = i_ * threads_ + thread_;
+		if (k_ < size_K_) {
+			const kg_index at_7_ = at_3_ - at_4_ * k_;
+			const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
+			if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
+				d_x_reduced_thread_ += at_8_ >= 0 && at_8_ < size_Lout_ ? float(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float d_x_reduced_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 16; ++i_) {
@@ -436,7 +458,18 @@ kernel void kg_dd4f7221_col2im_bf16(
 	const kg_index at_4_ = kg_index(args.dilation_);
 	const kg_index at_5_ = kg_index(args.stride_);
 	const kg_index at_6_ = b_ * size_Lout_;
-	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 16; ++i_) {
+		const kg_index k_ = i_ * threads_ + thread_;
+		if (k_ < size_K_) {
+			const kg_index at_7_ = at_3_ - at_4_ * k_;
+			const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
+			if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
+				d_x_reduced_thread_ += at_8_ >= 0 && at_8_ < size_Lout_ ? kg_from_bf16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float d_x_reduced_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 16; ++i_) {

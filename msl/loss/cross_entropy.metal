@@ -155,6 +155,7 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
 	const kg_index size_V_ = kg_index(args.size_V_);
+	float logits_slab_[16];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
@@ -177,12 +178,29 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = logits_[r_ * size_V_ + v_2_];
-					top_thread_ = kg_max(top_thread_, logits_3_);
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_[r_ * size_V_ + v_3_];
+						logits_slab_[i_ * 4 + v_2_] = logits_3_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+						top_thread_ = kg_max(top_thread_, logits_3_);
+					}
 				}
 			}
 		}
@@ -199,13 +217,16 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 			float total_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_3_ = logits_[r_ * size_V_ + v_2_];
-						const float t_3_ = logits_3_ - base_2_;
-						total_run_ += precise::exp(t_3_);
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+							const float t_3_ = logits_3_ - base_2_;
+							total_run_ += precise::exp(t_3_);
+						}
 					}
 				}
 			}
@@ -215,13 +236,16 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_3_ = logits_[r_ * size_V_ + v_2_];
-						const float t_3_ = logits_3_ - base_2_;
-						average_sum_run_ += t_3_;
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+							const float t_3_ = logits_3_ - base_2_;
+							average_sum_run_ += t_3_;
+						}
 					}
 				}
 			}
@@ -229,11 +253,14 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (v_2_ < size_V_) {
-					count_ += 1;
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						count_ += 1;
+					}
 				}
 			}
 		}
@@ -464,6 +491,7 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
 	const kg_index size_V_ = kg_index(args.size_V_);
+	float logits_slab_[16];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
@@ -486,12 +514,29 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = float(logits_[r_ * size_V_ + v_2_]);
-					top_thread_ = kg_max(top_thread_, logits_3_);
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = float(logits_[r_ * size_V_ + v_3_]);
+						logits_slab_[i_ * 8 + v_2_] = logits_3_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						top_thread_ = kg_max(top_thread_, logits_3_);
+					}
 				}
 			}
 		}
@@ -508,13 +553,16 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 			float total_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_3_ = float(logits_[r_ * size_V_ + v_2_]);
-						const float t_3_ = logits_3_ - base_2_;
-						total_run_ += precise::exp(t_3_);
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+							const float t_3_ = logits_3_ - base_2_;
+							total_run_ += precise::exp(t_3_);
+						}
 					}
 				}
 			}
@@ -524,13 +572,16 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_3_ = float(logits_[r_ * size_V_ + v_2_]);
-						const float t_3_ = logits_3_ - base_2_;
-						average_sum_run_ += t_3_;
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+							const float t_3_ = logits_3_ - base_2_;
+							average_sum_run_ += t_3_;
+						}
 					}
 				}
 			}
@@ -538,11 +589,14 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					count_ += 1;
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						count_ += 1;
+					}
 				}
 			}
 		}
@@ -773,6 +827,7 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
 	const kg_index size_V_ = kg_index(args.size_V_);
+	float logits_slab_[16];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
@@ -795,12 +850,29 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
-					top_thread_ = kg_max(top_thread_, logits_3_);
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_3_]);
+						logits_slab_[i_ * 8 + v_2_] = logits_3_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						top_thread_ = kg_max(top_thread_, logits_3_);
+					}
 				}
 			}
 		}
@@ -817,13 +889,16 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 			float total_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
-						const float t_3_ = logits_3_ - base_2_;
-						total_run_ += precise::exp(t_3_);
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+							const float t_3_ = logits_3_ - base_2_;
+							total_run_ += precise::exp(t_3_);
+						}
 					}
 				}
 			}
@@ -833,13 +908,16 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
-						const float t_3_ = logits_3_ - base_2_;
-						average_sum_run_ += t_3_;
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+							const float t_3_ = logits_3_ - base_2_;
+							average_sum_run_ += t_3_;
+						}
 					}
 				}
 			}
@@ -847,11 +925,14 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					count_ += 1;
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						count_ += 1;
+					}
 				}
 			}
 		}

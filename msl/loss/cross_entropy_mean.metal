@@ -154,6 +154,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
 	const kg_index size_V_ = kg_index(args.size_V_);
+	float logits_slab_[16];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
@@ -175,12 +176,29 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = logits_[at_ + v_2_];
-					top_thread_ = kg_max(top_thread_, logits_2_);
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_[at_ + v_3_];
+						logits_slab_[i_ * 4 + v_2_] = logits_2_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+						top_thread_ = kg_max(top_thread_, logits_2_);
+					}
 				}
 			}
 		}
@@ -197,13 +215,16 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 			float total_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_2_ = logits_[at_ + v_2_];
-						const float t_2_ = logits_2_ - base_2_;
-						total_run_ += precise::exp(t_2_);
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+							const float t_2_ = logits_2_ - base_2_;
+							total_run_ += precise::exp(t_2_);
+						}
 					}
 				}
 			}
@@ -213,13 +234,16 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_2_ = logits_[at_ + v_2_];
-						const float t_2_ = logits_2_ - base_2_;
-						average_sum_run_ += t_2_;
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+							const float t_2_ = logits_2_ - base_2_;
+							average_sum_run_ += t_2_;
+						}
 					}
 				}
 			}
@@ -227,11 +251,14 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (v_2_ < size_V_) {
-					count_ += 1;
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						count_ += 1;
+					}
 				}
 			}
 		}
@@ -535,22 +562,56 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3(
 	threadgroup int rows_parts_[8];
 	threadgroup float sum_parts_[8];
 	const kg_index size_R_chunks_ = kg_index(args.size_R_chunks_);
+	float sum_chunk_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
 	int rows_thread_ = 0;
 	float sum_thread_ = 0.0f;
-	for (kg_index from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index r_chunks_ = (i_ * threads_ + thread_) * 4;
+		if (r_chunks_ < size_R_chunks_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index r_chunks_2_ = r_chunks_ + v_;
+				if (r_chunks_2_ < size_R_chunks_) {
+					sum_chunk_run_[v_] = sum_chunk_[r_chunks_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index r_chunks_2_ = r_chunks_ + v_;
+				if (r_chunks_2_ < size_R_chunks_) {
+					const float sum_chunk_2_ = sum_chunk_run_[v_];
+					rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
+					sum_thread_ += sum_chunk_2_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
 		float sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (r_chunks_ < size_R_chunks_) {
-					rows_thread_ += int(kg_index(rows_chunk_[r_chunks_]));
-					sum_run_ += sum_chunk_[r_chunks_];
+			const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (r_chunks_ < size_R_chunks_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index r_chunks_2_ = r_chunks_ + v_;
+					if (r_chunks_2_ < size_R_chunks_) {
+						sum_chunk_run_[v_] = sum_chunk_[r_chunks_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index r_chunks_2_ = r_chunks_ + v_;
+					if (r_chunks_2_ < size_R_chunks_) {
+						const float sum_chunk_2_ = sum_chunk_run_[v_];
+						rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
+						sum_run_ += sum_chunk_2_;
+					}
 				}
 			}
 		}
@@ -686,6 +747,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
 	const kg_index size_V_ = kg_index(args.size_V_);
+	float logits_slab_[16];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
@@ -707,12 +769,29 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = float(logits_[at_ + v_2_]);
-					top_thread_ = kg_max(top_thread_, logits_2_);
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = float(logits_[at_ + v_3_]);
+						logits_slab_[i_ * 8 + v_2_] = logits_2_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						top_thread_ = kg_max(top_thread_, logits_2_);
+					}
 				}
 			}
 		}
@@ -729,13 +808,16 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 			float total_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_2_ = float(logits_[at_ + v_2_]);
-						const float t_2_ = logits_2_ - base_2_;
-						total_run_ += precise::exp(t_2_);
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+							const float t_2_ = logits_2_ - base_2_;
+							total_run_ += precise::exp(t_2_);
+						}
 					}
 				}
 			}
@@ -745,13 +827,16 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_2_ = float(logits_[at_ + v_2_]);
-						const float t_2_ = logits_2_ - base_2_;
-						average_sum_run_ += t_2_;
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+							const float t_2_ = logits_2_ - base_2_;
+							average_sum_run_ += t_2_;
+						}
 					}
 				}
 			}
@@ -759,11 +844,14 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					count_ += 1;
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						count_ += 1;
+					}
 				}
 			}
 		}
@@ -1072,6 +1160,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
 	const kg_index size_V_ = kg_index(args.size_V_);
+	float logits_slab_[16];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
@@ -1093,12 +1182,29 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-					top_thread_ = kg_max(top_thread_, logits_2_);
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = kg_from_bf16(logits_[at_ + v_3_]);
+						logits_slab_[i_ * 8 + v_2_] = logits_2_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						top_thread_ = kg_max(top_thread_, logits_2_);
+					}
 				}
 			}
 		}
@@ -1115,13 +1221,16 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 			float total_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-						const float t_2_ = logits_2_ - base_2_;
-						total_run_ += precise::exp(t_2_);
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+							const float t_2_ = logits_2_ - base_2_;
+							total_run_ += precise::exp(t_2_);
+						}
 					}
 				}
 			}
@@ -1131,13 +1240,16 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-						const float t_2_ = logits_2_ - base_2_;
-						average_sum_run_ += t_2_;
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+							const float t_2_ = logits_2_ - base_2_;
+							average_sum_run_ += t_2_;
+						}
 					}
 				}
 			}
@@ -1145,11 +1257,14 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					count_ += 1;
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						count_ += 1;
+					}
 				}
 			}
 		}

@@ -139,26 +139,87 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	threadgroup float t_total_parts_[8];
 	threadgroup float kl_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[4];
+	float teacher_run_[4];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	float s_top_thread_ = -INFINITY;
-	float t_top_thread_ = -INFINITY;
 	const kg_index at_ = r_ * size_D_;
-	const float t_ = args.temperature_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = student_[at_ + d_] / t_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_row_[i_ * 4 + v_] = student_[at_ + d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_row_[i_ * 4 + v_] = teacher_[at_ + d_2_];
+				}
+			}
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args.temperature_;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 4 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+					const float t_2_ = student_2_ / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = teacher_[at_ + d_] / t_;
+					const float t_3_ = teacher_2_ / t_;
 					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = student_[at_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = teacher_[at_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_2_ = student_2_ / t_;
+						s_top_thread_ = kg_max(s_top_thread_, t_2_);
+						const float t_3_ = teacher_2_ / t_;
+						t_top_thread_ = kg_max(t_top_thread_, t_3_);
+					}
 				}
 			}
 		}
@@ -183,21 +244,60 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 4 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+					const float t_2_ = student_2_ / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_thread_ += precise::exp(t_3_);
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_thread_ += precise::exp(t_5_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = student_[at_ + d_] / t_;
-					const float t_3_ = t_2_ - s_base_;
-					s_total_run_ += precise::exp(t_3_);
-					const float t_4_ = teacher_[at_ + d_] / t_;
-					const float t_5_ = t_4_ - t_base_;
-					t_total_run_ += precise::exp(t_5_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = student_[at_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = teacher_[at_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_2_ = student_2_ / t_;
+						const float t_3_ = t_2_ - s_base_;
+						s_total_run_ += precise::exp(t_3_);
+						const float t_4_ = teacher_2_ / t_;
+						const float t_5_ = t_4_ - t_base_;
+						t_total_run_ += precise::exp(t_5_);
+					}
 				}
 			}
 		}
@@ -223,22 +323,63 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		float kl_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float t_4_ = teacher_[at_ + d_] / t_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 4 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+					const float t_4_ = teacher_2_ / t_;
 					const float t_5_ = t_4_ - t_base_;
 					const float t_log_ = t_5_ - t_2_;
 					const float p_ = precise::exp(t_log_);
-					const float t_6_ = student_[at_ + d_] / t_;
+					const float t_6_ = student_2_ / t_;
 					const float t_7_ = t_6_ - s_base_;
 					const float s_log_ = t_7_ - t_3_;
-					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+					kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float kl_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = student_[at_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = teacher_[at_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_4_ = teacher_2_ / t_;
+						const float t_5_ = t_4_ - t_base_;
+						const float t_log_ = t_5_ - t_2_;
+						const float p_ = precise::exp(t_log_);
+						const float t_6_ = student_2_ / t_;
+						const float t_7_ = t_6_ - s_base_;
+						const float s_log_ = t_7_ - t_3_;
+						kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+					}
 				}
 			}
 		}
@@ -506,26 +647,87 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	threadgroup float t_total_parts_[8];
 	threadgroup float kl_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	float s_top_thread_ = -INFINITY;
-	float t_top_thread_ = -INFINITY;
 	const kg_index at_ = r_ * size_D_;
-	const float t_ = args.temperature_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = float(student_[at_ + d_]) / t_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_row_[i_ * 8 + v_] = float(student_[at_ + d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_row_[i_ * 8 + v_] = float(teacher_[at_ + d_2_]);
+				}
+			}
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args.temperature_;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 8 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+					const float t_2_ = student_2_ / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = float(teacher_[at_ + d_]) / t_;
+					const float t_3_ = teacher_2_ / t_;
 					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = float(student_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = float(teacher_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_2_ = student_2_ / t_;
+						s_top_thread_ = kg_max(s_top_thread_, t_2_);
+						const float t_3_ = teacher_2_ / t_;
+						t_top_thread_ = kg_max(t_top_thread_, t_3_);
+					}
 				}
 			}
 		}
@@ -550,21 +752,60 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 8 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+					const float t_2_ = student_2_ / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_thread_ += precise::exp(t_3_);
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_thread_ += precise::exp(t_5_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = float(student_[at_ + d_]) / t_;
-					const float t_3_ = t_2_ - s_base_;
-					s_total_run_ += precise::exp(t_3_);
-					const float t_4_ = float(teacher_[at_ + d_]) / t_;
-					const float t_5_ = t_4_ - t_base_;
-					t_total_run_ += precise::exp(t_5_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = float(student_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = float(teacher_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_2_ = student_2_ / t_;
+						const float t_3_ = t_2_ - s_base_;
+						s_total_run_ += precise::exp(t_3_);
+						const float t_4_ = teacher_2_ / t_;
+						const float t_5_ = t_4_ - t_base_;
+						t_total_run_ += precise::exp(t_5_);
+					}
 				}
 			}
 		}
@@ -590,22 +831,63 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		float kl_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_4_ = float(teacher_[at_ + d_]) / t_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 8 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+					const float t_4_ = teacher_2_ / t_;
 					const float t_5_ = t_4_ - t_base_;
 					const float t_log_ = t_5_ - t_2_;
 					const float p_ = precise::exp(t_log_);
-					const float t_6_ = float(student_[at_ + d_]) / t_;
+					const float t_6_ = student_2_ / t_;
 					const float t_7_ = t_6_ - s_base_;
 					const float s_log_ = t_7_ - t_3_;
-					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+					kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float kl_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = float(student_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = float(teacher_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_4_ = teacher_2_ / t_;
+						const float t_5_ = t_4_ - t_base_;
+						const float t_log_ = t_5_ - t_2_;
+						const float p_ = precise::exp(t_log_);
+						const float t_6_ = student_2_ / t_;
+						const float t_7_ = t_6_ - s_base_;
+						const float s_log_ = t_7_ - t_3_;
+						kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+					}
 				}
 			}
 		}
@@ -873,26 +1155,87 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	threadgroup float t_total_parts_[8];
 	threadgroup float kl_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	float s_top_thread_ = -INFINITY;
-	float t_top_thread_ = -INFINITY;
 	const kg_index at_ = r_ * size_D_;
-	const float t_ = args.temperature_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_row_[i_ * 8 + v_] = kg_from_bf16(student_[at_ + d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_row_[i_ * 8 + v_] = kg_from_bf16(teacher_[at_ + d_2_]);
+				}
+			}
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args.temperature_;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 8 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+					const float t_2_ = student_2_ / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					const float t_3_ = teacher_2_ / t_;
 					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_2_ = student_2_ / t_;
+						s_top_thread_ = kg_max(s_top_thread_, t_2_);
+						const float t_3_ = teacher_2_ / t_;
+						t_top_thread_ = kg_max(t_top_thread_, t_3_);
+					}
 				}
 			}
 		}
@@ -917,21 +1260,60 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 8 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+					const float t_2_ = student_2_ / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_thread_ += precise::exp(t_3_);
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_thread_ += precise::exp(t_5_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
-					const float t_3_ = t_2_ - s_base_;
-					s_total_run_ += precise::exp(t_3_);
-					const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
-					const float t_5_ = t_4_ - t_base_;
-					t_total_run_ += precise::exp(t_5_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_2_ = student_2_ / t_;
+						const float t_3_ = t_2_ - s_base_;
+						s_total_run_ += precise::exp(t_3_);
+						const float t_4_ = teacher_2_ / t_;
+						const float t_5_ = t_4_ - t_base_;
+						t_total_run_ += precise::exp(t_5_);
+					}
 				}
 			}
 		}
@@ -957,22 +1339,63 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		float kl_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 8 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+					const float t_4_ = teacher_2_ / t_;
 					const float t_5_ = t_4_ - t_base_;
 					const float t_log_ = t_5_ - t_2_;
 					const float p_ = precise::exp(t_log_);
-					const float t_6_ = kg_from_bf16(student_[at_ + d_]) / t_;
+					const float t_6_ = student_2_ / t_;
 					const float t_7_ = t_6_ - s_base_;
 					const float s_log_ = t_7_ - t_3_;
-					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+					kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float kl_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_4_ = teacher_2_ / t_;
+						const float t_5_ = t_4_ - t_base_;
+						const float t_log_ = t_5_ - t_2_;
+						const float p_ = precise::exp(t_log_);
+						const float t_6_ = student_2_ / t_;
+						const float t_7_ = t_6_ - s_base_;
+						const float s_log_ = t_7_ - t_3_;
+						kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+					}
 				}
 			}
 		}
@@ -1241,27 +1664,90 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	threadgroup float t_total_parts_[8];
 	threadgroup float d_s_total_part_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[4];
+	float teacher_run_[4];
+	float kept_2_[16];
+	float kept_[16];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
-	float s_top_thread_ = -INFINITY;
-	float t_top_thread_ = -INFINITY;
 	const kg_index at_ = r_ * size_D_;
-	const float t_ = args.temperature_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = student_[at_ + d_] / t_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_row_[i_ * 4 + v_] = student_[at_ + d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_row_[i_ * 4 + v_] = teacher_[at_ + d_2_];
+				}
+			}
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args.temperature_;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 4 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+					const float t_2_ = student_2_ / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = teacher_[at_ + d_] / t_;
+					const float t_3_ = teacher_2_ / t_;
 					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = student_[at_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = teacher_[at_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_2_ = student_2_ / t_;
+						s_top_thread_ = kg_max(s_top_thread_, t_2_);
+						const float t_3_ = teacher_2_ / t_;
+						t_top_thread_ = kg_max(t_top_thread_, t_3_);
+					}
 				}
 			}
 		}
@@ -1286,21 +1772,61 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 4 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+					const float t_2_ = student_2_ / t_;
+					const float student_exp_ = precise::exp(t_2_ - s_base_);
+					s_total_thread_ += student_exp_;
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_thread_ += precise::exp(t_4_);
+					kept_2_[i_ * 4 + v_] = student_exp_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = student_[at_ + d_] / t_;
-					const float student_exp_ = precise::exp(t_2_ - s_base_);
-					s_total_run_ += student_exp_;
-					const float t_3_ = teacher_[at_ + d_] / t_;
-					const float t_4_ = t_3_ - t_base_;
-					t_total_run_ += precise::exp(t_4_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = student_[at_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = teacher_[at_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_2_ = student_2_ / t_;
+						const float student_exp_ = precise::exp(t_2_ - s_base_);
+						s_total_run_ += student_exp_;
+						const float t_3_ = teacher_2_ / t_;
+						const float t_4_ = t_3_ - t_base_;
+						t_total_run_ += precise::exp(t_4_);
+					}
 				}
 			}
 		}
@@ -1326,20 +1852,51 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_2_ * (t_ * t_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		float d_s_total_part_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float t_3_ = teacher_[at_ + d_] / t_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+					const float t_3_ = teacher_2_ / t_;
 					const float t_4_ = t_3_ - t_base_;
 					const float t_log_ = t_4_ - t_2_;
 					const float p_ = precise::exp(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					d_s_total_part_run_ += d_s_log_;
+					d_s_total_part_thread_ += d_s_log_;
+					kept_[i_ * 4 + v_] = p_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float d_s_total_part_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = teacher_[at_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_3_ = teacher_2_ / t_;
+						const float t_4_ = t_3_ - t_base_;
+						const float t_log_ = t_4_ - t_2_;
+						const float p_ = precise::exp(t_log_);
+						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+						d_s_total_part_run_ += d_s_log_;
+					}
 				}
 			}
 		}
@@ -1358,21 +1915,56 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	d_s_total_part_ = simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float t_4_ = teacher_[at_ + d_] / t_;
-					const float t_5_ = t_4_ - t_base_;
-					const float t_log_ = t_5_ - t_2_;
-					const float p_ = precise::exp(t_log_);
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float p_ = kept_[i_ * 4 + v_];
+					const float student_exp_ = kept_2_[i_ * 4 + v_];
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					const float t_6_ = student_[at_ + d_] / t_;
-					const float student_exp_ = precise::exp(t_6_ - s_base_);
-					d_student_[at_ + d_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+					d_student_[at_ + d_2_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = student_[at_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = teacher_[at_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_4_ = teacher_2_ / t_;
+						const float t_5_ = t_4_ - t_base_;
+						const float t_log_ = t_5_ - t_2_;
+						const float p_ = precise::exp(t_log_);
+						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+						const float t_6_ = student_2_ / t_;
+						const float student_exp_ = precise::exp(t_6_ - s_base_);
+						d_student_[at_ + d_2_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+					}
 				}
 			}
 		}
@@ -1663,27 +2255,90 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	threadgroup float t_total_parts_[8];
 	threadgroup float d_s_total_part_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
+	float kept_2_[16];
+	float kept_[16];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
-	float s_top_thread_ = -INFINITY;
-	float t_top_thread_ = -INFINITY;
 	const kg_index at_ = r_ * size_D_;
-	const float t_ = args.temperature_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = float(student_[at_ + d_]) / t_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_row_[i_ * 8 + v_] = float(student_[at_ + d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_row_[i_ * 8 + v_] = float(teacher_[at_ + d_2_]);
+				}
+			}
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args.temperature_;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 8 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+					const float t_2_ = student_2_ / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = float(teacher_[at_ + d_]) / t_;
+					const float t_3_ = teacher_2_ / t_;
 					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = float(student_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = float(teacher_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_2_ = student_2_ / t_;
+						s_top_thread_ = kg_max(s_top_thread_, t_2_);
+						const float t_3_ = teacher_2_ / t_;
+						t_top_thread_ = kg_max(t_top_thread_, t_3_);
+					}
 				}
 			}
 		}
@@ -1708,21 +2363,61 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 8 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+					const float t_2_ = student_2_ / t_;
+					const float student_exp_ = precise::exp(t_2_ - s_base_);
+					s_total_thread_ += student_exp_;
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_thread_ += precise::exp(t_4_);
+					kept_2_[i_ * 8 + v_] = student_exp_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = float(student_[at_ + d_]) / t_;
-					const float student_exp_ = precise::exp(t_2_ - s_base_);
-					s_total_run_ += student_exp_;
-					const float t_3_ = float(teacher_[at_ + d_]) / t_;
-					const float t_4_ = t_3_ - t_base_;
-					t_total_run_ += precise::exp(t_4_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = float(student_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = float(teacher_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_2_ = student_2_ / t_;
+						const float student_exp_ = precise::exp(t_2_ - s_base_);
+						s_total_run_ += student_exp_;
+						const float t_3_ = teacher_2_ / t_;
+						const float t_4_ = t_3_ - t_base_;
+						t_total_run_ += precise::exp(t_4_);
+					}
 				}
 			}
 		}
@@ -1748,20 +2443,51 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_2_ * (t_ * t_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		float d_s_total_part_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_3_ = float(teacher_[at_ + d_]) / t_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+					const float t_3_ = teacher_2_ / t_;
 					const float t_4_ = t_3_ - t_base_;
 					const float t_log_ = t_4_ - t_2_;
 					const float p_ = precise::exp(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					d_s_total_part_run_ += d_s_log_;
+					d_s_total_part_thread_ += d_s_log_;
+					kept_[i_ * 8 + v_] = p_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float d_s_total_part_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = float(teacher_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_3_ = teacher_2_ / t_;
+						const float t_4_ = t_3_ - t_base_;
+						const float t_log_ = t_4_ - t_2_;
+						const float p_ = precise::exp(t_log_);
+						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+						d_s_total_part_run_ += d_s_log_;
+					}
 				}
 			}
 		}
@@ -1780,21 +2506,56 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	d_s_total_part_ = simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_4_ = float(teacher_[at_ + d_]) / t_;
-					const float t_5_ = t_4_ - t_base_;
-					const float t_log_ = t_5_ - t_2_;
-					const float p_ = precise::exp(t_log_);
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float p_ = kept_[i_ * 8 + v_];
+					const float student_exp_ = kept_2_[i_ * 8 + v_];
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					const float t_6_ = float(student_[at_ + d_]) / t_;
-					const float student_exp_ = precise::exp(t_6_ - s_base_);
-					d_student_[at_ + d_] = half(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+					d_student_[at_ + d_2_] = half(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = float(student_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = float(teacher_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_4_ = teacher_2_ / t_;
+						const float t_5_ = t_4_ - t_base_;
+						const float t_log_ = t_5_ - t_2_;
+						const float p_ = precise::exp(t_log_);
+						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+						const float t_6_ = student_2_ / t_;
+						const float student_exp_ = precise::exp(t_6_ - s_base_);
+						d_student_[at_ + d_2_] = half(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+					}
 				}
 			}
 		}
@@ -2085,27 +2846,90 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	threadgroup float t_total_parts_[8];
 	threadgroup float d_s_total_part_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
+	float kept_2_[16];
+	float kept_[16];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
-	float s_top_thread_ = -INFINITY;
-	float t_top_thread_ = -INFINITY;
 	const kg_index at_ = r_ * size_D_;
-	const float t_ = args.temperature_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_row_[i_ * 8 + v_] = kg_from_bf16(student_[at_ + d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_row_[i_ * 8 + v_] = kg_from_bf16(teacher_[at_ + d_2_]);
+				}
+			}
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args.temperature_;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 8 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+					const float t_2_ = student_2_ / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					const float t_3_ = teacher_2_ / t_;
 					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_2_ = student_2_ / t_;
+						s_top_thread_ = kg_max(s_top_thread_, t_2_);
+						const float t_3_ = teacher_2_ / t_;
+						t_top_thread_ = kg_max(t_top_thread_, t_3_);
+					}
 				}
 			}
 		}
@@ -2130,21 +2954,61 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 8 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+					const float t_2_ = student_2_ / t_;
+					const float student_exp_ = precise::exp(t_2_ - s_base_);
+					s_total_thread_ += student_exp_;
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_thread_ += precise::exp(t_4_);
+					kept_2_[i_ * 8 + v_] = student_exp_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
-					const float student_exp_ = precise::exp(t_2_ - s_base_);
-					s_total_run_ += student_exp_;
-					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
-					const float t_4_ = t_3_ - t_base_;
-					t_total_run_ += precise::exp(t_4_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_2_ = student_2_ / t_;
+						const float student_exp_ = precise::exp(t_2_ - s_base_);
+						s_total_run_ += student_exp_;
+						const float t_3_ = teacher_2_ / t_;
+						const float t_4_ = t_3_ - t_base_;
+						t_total_run_ += precise::exp(t_4_);
+					}
 				}
 			}
 		}
@@ -2170,20 +3034,51 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_2_ * (t_ * t_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		float d_s_total_part_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+					const float t_3_ = teacher_2_ / t_;
 					const float t_4_ = t_3_ - t_base_;
 					const float t_log_ = t_4_ - t_2_;
 					const float p_ = precise::exp(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					d_s_total_part_run_ += d_s_log_;
+					d_s_total_part_thread_ += d_s_log_;
+					kept_[i_ * 8 + v_] = p_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float d_s_total_part_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_3_ = teacher_2_ / t_;
+						const float t_4_ = t_3_ - t_base_;
+						const float t_log_ = t_4_ - t_2_;
+						const float p_ = precise::exp(t_log_);
+						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+						d_s_total_part_run_ += d_s_log_;
+					}
 				}
 			}
 		}
@@ -2202,21 +3097,56 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	d_s_total_part_ = simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
-					const float t_5_ = t_4_ - t_base_;
-					const float t_log_ = t_5_ - t_2_;
-					const float p_ = precise::exp(t_log_);
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float p_ = kept_[i_ * 8 + v_];
+					const float student_exp_ = kept_2_[i_ * 8 + v_];
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					const float t_6_ = kg_from_bf16(student_[at_ + d_]) / t_;
-					const float student_exp_ = precise::exp(t_6_ - s_base_);
-					d_student_[at_ + d_] = kg_to_bf16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+					d_student_[at_ + d_2_] = kg_to_bf16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						const float t_4_ = teacher_2_ / t_;
+						const float t_5_ = t_4_ - t_base_;
+						const float t_log_ = t_5_ - t_2_;
+						const float p_ = precise::exp(t_log_);
+						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+						const float t_6_ = student_2_ / t_;
+						const float student_exp_ = precise::exp(t_6_ - s_base_);
+						d_student_[at_ + d_2_] = kg_to_bf16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+					}
 				}
 			}
 		}

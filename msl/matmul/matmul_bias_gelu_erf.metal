@@ -6357,30 +6357,81 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_Z_ = kg_index(args.size_Z_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	float d_bias_reduced_block_sums_[8];
+	float d_pre_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
 	const kg_index from_ = kg_index(group.x) * 32;
 	const kg_index to_ = min(from_ + 32, rows_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
 	const kg_index at_ = kg_index(group.x) * size_N_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const kg_index m_ = row_ % size_M_;
 		const kg_index z_ = row_ / size_M_;
 		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 4;
+			if (n_ < size_N_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (n_ < size_N_) {
-						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = 0.0f + d_pre_[at_2_ + n_];
-						} else {
-							d_bias_reduced_block_[at_ + n_] += d_pre_[at_2_ + n_];
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						d_pre_run_[v_] = d_pre_[at_2_ + n_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						const float d_pre_2_ = d_pre_run_[v_];
+						d_bias_reduced_block_sums_[i_ * 4 + v_] += d_pre_2_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (n_ < size_N_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							d_pre_run_[v_] = d_pre_[at_2_ + n_2_];
 						}
 					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							const float d_pre_2_ = d_pre_run_[v_];
+							if (row_ == from_) {
+								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_pre_2_;
+							} else {
+								d_bias_reduced_block_[at_ + n_2_] += d_pre_2_;
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 4;
+		if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 4 + v_];
 				}
 			}
 		}

@@ -101,27 +101,78 @@ kernel void kg_dd4f7221_bias_grad_f32_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	float db_reduced_block_sums_[8];
+	float dy_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(group.x) * 32;
 	const kg_index to_ = min(from_ + 32, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		db_reduced_block_sums_[i_] = 0.0f;
+	}
 	const kg_index at_ = kg_index(group.x) * size_N_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const kg_index at_2_ = row_ * size_N_;
-		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 4;
+			if (n_ < size_N_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (n_ < size_N_) {
-						if (row_ == from_) {
-							db_reduced_block_[at_ + n_] = 0.0f + dy_[at_2_ + n_];
-						} else {
-							db_reduced_block_[at_ + n_] += dy_[at_2_ + n_];
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						dy_run_[v_] = dy_[at_2_ + n_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						const float dy_2_ = dy_run_[v_];
+						db_reduced_block_sums_[i_ * 4 + v_] += dy_2_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (n_ < size_N_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							dy_run_[v_] = dy_[at_2_ + n_2_];
 						}
 					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							const float dy_2_ = dy_run_[v_];
+							if (row_ == from_) {
+								db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
+							} else {
+								db_reduced_block_[at_ + n_2_] += dy_2_;
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 4;
+		if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					db_reduced_block_[at_ + n_2_] = db_reduced_block_sums_[i_ * 4 + v_];
 				}
 			}
 		}
@@ -268,27 +319,78 @@ kernel void kg_dd4f7221_bias_grad_f16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	float db_reduced_block_sums_[8];
+	float dy_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(group.x) * 32;
 	const kg_index to_ = min(from_ + 32, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		db_reduced_block_sums_[i_] = 0.0f;
+	}
 	const kg_index at_ = kg_index(group.x) * size_N_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const kg_index at_2_ = row_ * size_N_;
-		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (n_ < size_N_) {
-						if (row_ == from_) {
-							db_reduced_block_[at_ + n_] = 0.0f + float(dy_[at_2_ + n_]);
-						} else {
-							db_reduced_block_[at_ + n_] += float(dy_[at_2_ + n_]);
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						dy_run_[v_] = float(dy_[at_2_ + n_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						const float dy_2_ = dy_run_[v_];
+						db_reduced_block_sums_[i_ * 8 + v_] += dy_2_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (n_ < size_N_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							dy_run_[v_] = float(dy_[at_2_ + n_2_]);
 						}
 					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							const float dy_2_ = dy_run_[v_];
+							if (row_ == from_) {
+								db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
+							} else {
+								db_reduced_block_[at_ + n_2_] += dy_2_;
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
+		if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					db_reduced_block_[at_ + n_2_] = db_reduced_block_sums_[i_ * 8 + v_];
 				}
 			}
 		}
@@ -435,27 +537,78 @@ kernel void kg_dd4f7221_bias_grad_bf16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	float db_reduced_block_sums_[8];
+	float dy_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(group.x) * 32;
 	const kg_index to_ = min(from_ + 32, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		db_reduced_block_sums_[i_] = 0.0f;
+	}
 	const kg_index at_ = kg_index(group.x) * size_N_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const kg_index at_2_ = row_ * size_N_;
-		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (n_ < size_N_) {
-						if (row_ == from_) {
-							db_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(dy_[at_2_ + n_]);
-						} else {
-							db_reduced_block_[at_ + n_] += kg_from_bf16(dy_[at_2_ + n_]);
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						dy_run_[v_] = kg_from_bf16(dy_[at_2_ + n_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						const float dy_2_ = dy_run_[v_];
+						db_reduced_block_sums_[i_ * 8 + v_] += dy_2_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (n_ < size_N_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							dy_run_[v_] = kg_from_bf16(dy_[at_2_ + n_2_]);
 						}
 					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							const float dy_2_ = dy_run_[v_];
+							if (row_ == from_) {
+								db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
+							} else {
+								db_reduced_block_[at_ + n_2_] += dy_2_;
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
+		if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					db_reduced_block_[at_ + n_2_] = db_reduced_block_sums_[i_ * 8 + v_];
 				}
 			}
 		}

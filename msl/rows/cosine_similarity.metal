@@ -125,6 +125,8 @@ kernel void kg_dd4f7221_cosine_similarity_f32(
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float a_run_[4];
+	float b_run_[4];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
@@ -134,21 +136,73 @@ kernel void kg_dd4f7221_cosine_similarity_f32(
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_[at_ + d_2_];
+					a_run_[v_] = a_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = b_[at_ + d_2_];
+					b_run_[v_] = b_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+					aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+					bb_thread_ = fma(b_2_, b_2_, bb_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float a_2_ = a_[at_ + d_];
-					const float b_2_ = b_[at_ + d_];
-					ab_run_ = fma(a_2_, b_2_, ab_run_);
-					aa_run_ = fma(a_2_, a_2_, aa_run_);
-					bb_run_ = fma(b_2_, b_2_, bb_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_[at_ + d_2_];
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = b_[at_ + d_2_];
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						ab_run_ = fma(a_2_, b_2_, ab_run_);
+						aa_run_ = fma(a_2_, a_2_, aa_run_);
+						bb_run_ = fma(b_2_, b_2_, bb_run_);
+					}
 				}
 			}
 		}
@@ -301,6 +355,8 @@ kernel void kg_dd4f7221_cosine_similarity_f16(
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float a_run_[8];
+	float b_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
@@ -310,21 +366,73 @@ kernel void kg_dd4f7221_cosine_similarity_f16(
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = float(a_[at_ + d_2_]);
+					a_run_[v_] = a_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = float(b_[at_ + d_2_]);
+					b_run_[v_] = b_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+					aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+					bb_thread_ = fma(b_2_, b_2_, bb_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float a_2_ = float(a_[at_ + d_]);
-					const float b_2_ = float(b_[at_ + d_]);
-					ab_run_ = fma(a_2_, b_2_, ab_run_);
-					aa_run_ = fma(a_2_, a_2_, aa_run_);
-					bb_run_ = fma(b_2_, b_2_, bb_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = float(a_[at_ + d_2_]);
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = float(b_[at_ + d_2_]);
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						ab_run_ = fma(a_2_, b_2_, ab_run_);
+						aa_run_ = fma(a_2_, a_2_, aa_run_);
+						bb_run_ = fma(b_2_, b_2_, bb_run_);
+					}
 				}
 			}
 		}
@@ -477,6 +585,8 @@ kernel void kg_dd4f7221_cosine_similarity_bf16(
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float a_run_[8];
+	float b_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
@@ -486,21 +596,73 @@ kernel void kg_dd4f7221_cosine_similarity_bf16(
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+					a_run_[v_] = a_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+					b_run_[v_] = b_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+					aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+					bb_thread_ = fma(b_2_, b_2_, bb_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
-					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
-					ab_run_ = fma(a_2_, b_2_, ab_run_);
-					aa_run_ = fma(a_2_, a_2_, aa_run_);
-					bb_run_ = fma(b_2_, b_2_, bb_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						ab_run_ = fma(a_2_, b_2_, ab_run_);
+						aa_run_ = fma(a_2_, a_2_, aa_run_);
+						bb_run_ = fma(b_2_, b_2_, bb_run_);
+					}
 				}
 			}
 		}
@@ -655,31 +817,93 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float a_row_[16];
+	float b_row_[16];
+	float a_run_[4];
+	float b_run_[4];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
 	const float d_y_2_ = d_y_[r_];
+	const kg_index at_ = r_ * size_D_;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_[at_ + d_2_];
+					a_row_[i_ * 4 + v_] = a_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = b_[at_ + d_2_];
+					b_row_[i_ * 4 + v_] = b_2_;
+				}
+			}
+		}
+	}
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
-	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_row_[i_ * 4 + v_];
+					const float b_2_ = b_row_[i_ * 4 + v_];
+					ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+					aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+					bb_thread_ = fma(b_2_, b_2_, bb_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float a_2_ = a_[at_ + d_];
-					const float b_2_ = b_[at_ + d_];
-					ab_run_ = fma(a_2_, b_2_, ab_run_);
-					aa_run_ = fma(a_2_, a_2_, aa_run_);
-					bb_run_ = fma(b_2_, b_2_, bb_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_[at_ + d_2_];
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = b_[at_ + d_2_];
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						ab_run_ = fma(a_2_, b_2_, ab_run_);
+						aa_run_ = fma(a_2_, a_2_, aa_run_);
+						bb_run_ = fma(b_2_, b_2_, bb_run_);
+					}
 				}
 			}
 		}
@@ -718,17 +942,52 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 	const bool t_3_ = bb_ < 1e-12f;
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float b_2_ = b_[at_ + d_];
-					const float a_2_ = a_[at_ + d_];
-					d_a_[at_ + d_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
-					d_b_[at_ + d_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_row_[i_ * 4 + v_];
+					const float b_2_ = b_row_[i_ * 4 + v_];
+					d_a_[at_ + d_2_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+					d_b_[at_ + d_2_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_[at_ + d_2_];
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = b_[at_ + d_2_];
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						d_a_[at_ + d_2_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+						d_b_[at_ + d_2_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+					}
 				}
 			}
 		}
@@ -910,31 +1169,93 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float a_row_[16];
+	float b_row_[16];
+	float a_run_[8];
+	float b_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
 	const float d_y_2_ = float(d_y_[r_]);
+	const kg_index at_ = r_ * size_D_;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = float(a_[at_ + d_2_]);
+					a_row_[i_ * 8 + v_] = a_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = float(b_[at_ + d_2_]);
+					b_row_[i_ * 8 + v_] = b_2_;
+				}
+			}
+		}
+	}
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
-	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_row_[i_ * 8 + v_];
+					const float b_2_ = b_row_[i_ * 8 + v_];
+					ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+					aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+					bb_thread_ = fma(b_2_, b_2_, bb_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float a_2_ = float(a_[at_ + d_]);
-					const float b_2_ = float(b_[at_ + d_]);
-					ab_run_ = fma(a_2_, b_2_, ab_run_);
-					aa_run_ = fma(a_2_, a_2_, aa_run_);
-					bb_run_ = fma(b_2_, b_2_, bb_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = float(a_[at_ + d_2_]);
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = float(b_[at_ + d_2_]);
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						ab_run_ = fma(a_2_, b_2_, ab_run_);
+						aa_run_ = fma(a_2_, a_2_, aa_run_);
+						bb_run_ = fma(b_2_, b_2_, bb_run_);
+					}
 				}
 			}
 		}
@@ -973,17 +1294,52 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 	const bool t_3_ = bb_ < 1e-12f;
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float b_2_ = float(b_[at_ + d_]);
-					const float a_2_ = float(a_[at_ + d_]);
-					d_a_[at_ + d_] = half(fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
-					d_b_[at_ + d_] = half(fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_row_[i_ * 8 + v_];
+					const float b_2_ = b_row_[i_ * 8 + v_];
+					d_a_[at_ + d_2_] = half(fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+					d_b_[at_ + d_2_] = half(fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = float(a_[at_ + d_2_]);
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = float(b_[at_ + d_2_]);
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						d_a_[at_ + d_2_] = half(fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+						d_b_[at_ + d_2_] = half(fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
+					}
 				}
 			}
 		}
@@ -1165,31 +1521,93 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 	threadgroup float aa_parts_[8];
 	threadgroup float bb_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float a_row_[16];
+	float b_row_[16];
+	float a_run_[8];
+	float b_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
 	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
+	const kg_index at_ = r_ * size_D_;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+					a_row_[i_ * 8 + v_] = a_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+					b_row_[i_ * 8 + v_] = b_2_;
+				}
+			}
+		}
+	}
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
-	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_row_[i_ * 8 + v_];
+					const float b_2_ = b_row_[i_ * 8 + v_];
+					ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+					aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+					bb_thread_ = fma(b_2_, b_2_, bb_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
-					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
-					ab_run_ = fma(a_2_, b_2_, ab_run_);
-					aa_run_ = fma(a_2_, a_2_, aa_run_);
-					bb_run_ = fma(b_2_, b_2_, bb_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						ab_run_ = fma(a_2_, b_2_, ab_run_);
+						aa_run_ = fma(a_2_, a_2_, aa_run_);
+						bb_run_ = fma(b_2_, b_2_, bb_run_);
+					}
 				}
 			}
 		}
@@ -1228,17 +1646,52 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 	const bool t_3_ = bb_ < 1e-12f;
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
-					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
-					d_a_[at_ + d_] = kg_to_bf16(fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
-					d_b_[at_ + d_] = kg_to_bf16(fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_row_[i_ * 8 + v_];
+					const float b_2_ = b_row_[i_ * 8 + v_];
+					d_a_[at_ + d_2_] = kg_to_bf16(fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+					d_b_[at_ + d_2_] = kg_to_bf16(fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						d_a_[at_ + d_2_] = kg_to_bf16(fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+						d_b_[at_ + d_2_] = kg_to_bf16(fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
+					}
 				}
 			}
 		}

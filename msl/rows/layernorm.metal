@@ -133,23 +133,66 @@ kernel void kg_dd4f7221_layernorm_f32(
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float x_row_[16];
+	float x_run_[4];
+	float gamma_run_[4];
+	float beta_run_[4];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 4 + v_] = x_[r_ * size_D_ + d_2_];
+				}
+			}
+		}
+	}
 	float rest_sum_thread_ = 0.0f;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_thread_ += t_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float t_ = x_[r_ * size_D_ + d_] - first_;
-					rest_sum_run_ += t_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = x_[r_ * size_D_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_ = x_2_ - first_;
+						rest_sum_run_ += t_;
+					}
 				}
 			}
 		}
@@ -169,17 +212,44 @@ kernel void kg_dd4f7221_layernorm_f32(
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = x_[r_ * size_D_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
+					}
 				}
 			}
 		}
@@ -198,16 +268,75 @@ kernel void kg_dd4f7221_layernorm_f32(
 	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = gamma_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = beta_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
-					y_[r_ * size_D_ + d_] = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
+					y_[r_ * size_D_ + d_2_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = x_[r_ * size_D_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = gamma_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = beta_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						y_[r_ * size_D_ + d_2_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					}
 				}
 			}
 		}
@@ -429,23 +558,66 @@ kernel void kg_dd4f7221_layernorm_f16(
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float gamma_run_[8];
+	float beta_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? float(x_[r_ * size_D_]) : 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 8 + v_] = float(x_[r_ * size_D_ + d_2_]);
+				}
+			}
+		}
+	}
 	float rest_sum_thread_ = 0.0f;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_thread_ += t_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_ = float(x_[r_ * size_D_ + d_]) - first_;
-					rest_sum_run_ += t_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_ = x_2_ - first_;
+						rest_sum_run_ += t_;
+					}
 				}
 			}
 		}
@@ -465,17 +637,44 @@ kernel void kg_dd4f7221_layernorm_f16(
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = float(x_[r_ * size_D_ + d_]) - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
+					}
 				}
 			}
 		}
@@ -494,16 +693,75 @@ kernel void kg_dd4f7221_layernorm_f16(
 	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = float(x_[r_ * size_D_ + d_]) - first_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = float(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = float(beta_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
-					y_[r_ * size_D_ + d_] = half(fma(t_3_ * rstd_2_, float(gamma_[d_]), float(beta_[d_])));
+					y_[r_ * size_D_ + d_2_] = half(fma(t_3_ * rstd_2_, gamma_2_, beta_2_));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = float(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = float(beta_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						y_[r_ * size_D_ + d_2_] = half(fma(t_3_ * rstd_2_, gamma_2_, beta_2_));
+					}
 				}
 			}
 		}
@@ -725,23 +983,66 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float gamma_run_[8];
+	float beta_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 8 + v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
+				}
+			}
+		}
+	}
 	float rest_sum_thread_ = 0.0f;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_thread_ += t_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
-					rest_sum_run_ += t_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_ = x_2_ - first_;
+						rest_sum_run_ += t_;
+					}
 				}
 			}
 		}
@@ -761,17 +1062,44 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
+					}
 				}
 			}
 		}
@@ -790,16 +1118,75 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
-					y_[r_ * size_D_ + d_] = kg_to_bf16(fma(t_3_ * rstd_2_, kg_from_bf16(gamma_[d_]), kg_from_bf16(beta_[d_])));
+					y_[r_ * size_D_ + d_2_] = kg_to_bf16(fma(t_3_ * rstd_2_, gamma_2_, beta_2_));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						y_[r_ * size_D_ + d_2_] = kg_to_bf16(fma(t_3_ * rstd_2_, gamma_2_, beta_2_));
+					}
 				}
 			}
 		}
@@ -1022,12 +1409,27 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 	threadgroup float d_rest_part_parts_[16];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float d_y_row_[8];
+	float x_row_[8];
+	float gamma_run_[4];
+	float d_y_run_[4];
+	float x_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(group.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
@@ -1035,22 +1437,96 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+						d_y_row_[i_ * 4 + v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_row_[i_ * 4 + v_] = x_[row_ * size_D_ + d_2_];
+					}
+				}
+			}
+		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = gamma_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						const float t_4_ = x_2_ - first_ - rest_2_;
+						d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
+						d_rest_part_thread_ += t_3_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = d_y_[row_ * size_D_ + d_];
-						const float t_3_ = d_y_2_ * gamma_[d_];
-						const float t_4_ = x_[row_ * size_D_ + d_] - first_ - rest_2_;
-						d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
-						d_rest_part_run_ += t_3_;
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = gamma_[d_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = x_[row_ * size_D_ + d_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_3_ = d_y_2_ * gamma_2_;
+							const float t_4_ = x_2_ - first_ - rest_2_;
+							d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
+							d_rest_part_run_ += t_3_;
+						}
 					}
 				}
 			}
@@ -1077,32 +1553,100 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = d_y_[row_ * size_D_ + d_];
-						const float t_5_ = d_y_2_ * gamma_[d_];
-						const float t_6_ = x_[row_ * size_D_ + d_] - first_ - rest_2_;
-						d_x_[row_ * size_D_ + d_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = gamma_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float t_5_ = d_y_2_ * gamma_2_;
+						const float t_6_ = x_2_ - first_ - rest_2_;
+						d_x_[row_ * size_D_ + d_2_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
+						d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+						d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+							d_y_run_[v_] = d_y_2_;
 						}
-						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_2_;
-						} else {
-							d_beta_reduced_block_[at_ + d_] += d_y_2_;
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = gamma_[d_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = x_[row_ * size_D_ + d_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_5_ = d_y_2_ * gamma_2_;
+							const float t_6_ = x_2_ - first_ - rest_2_;
+							d_x_[row_ * size_D_ + d_2_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
+							}
+							if (row_ == from_) {
+								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
+							} else {
+								d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
+							}
 						}
 					}
 				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
+					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 4 + v_];
+				}
+			}
+		}
 	}
 }
 
@@ -1388,12 +1932,27 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 	threadgroup float d_rest_part_parts_[16];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float d_y_row_[8];
+	float x_row_[8];
+	float gamma_run_[8];
+	float d_y_run_[8];
+	float x_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(group.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
@@ -1401,22 +1960,96 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		const float first_ = t_ ? float(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
+						d_y_row_[i_ * 8 + v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_row_[i_ * 8 + v_] = float(x_[row_ * size_D_ + d_2_]);
+					}
+				}
+			}
+		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = float(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						const float t_4_ = x_2_ - first_ - rest_2_;
+						d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
+						d_rest_part_thread_ += t_3_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = float(d_y_[row_ * size_D_ + d_]);
-						const float t_3_ = d_y_2_ * float(gamma_[d_]);
-						const float t_4_ = float(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
-						d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
-						d_rest_part_run_ += t_3_;
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = float(gamma_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = float(x_[row_ * size_D_ + d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_3_ = d_y_2_ * gamma_2_;
+							const float t_4_ = x_2_ - first_ - rest_2_;
+							d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
+							d_rest_part_run_ += t_3_;
+						}
 					}
 				}
 			}
@@ -1443,32 +2076,100 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = float(d_y_[row_ * size_D_ + d_]);
-						const float t_5_ = d_y_2_ * float(gamma_[d_]);
-						const float t_6_ = float(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
-						d_x_[row_ * size_D_ + d_] = half(fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = float(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float t_5_ = d_y_2_ * gamma_2_;
+						const float t_6_ = x_2_ - first_ - rest_2_;
+						d_x_[row_ * size_D_ + d_2_] = half(fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
+						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
 						}
-						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_2_;
-						} else {
-							d_beta_reduced_block_[at_ + d_] += d_y_2_;
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = float(gamma_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = float(x_[row_ * size_D_ + d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_5_ = d_y_2_ * gamma_2_;
+							const float t_6_ = x_2_ - first_ - rest_2_;
+							d_x_[row_ * size_D_ + d_2_] = half(fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
+							}
+							if (row_ == from_) {
+								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
+							} else {
+								d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
+							}
 						}
 					}
 				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
+				}
+			}
+		}
 	}
 }
 
@@ -1754,12 +2455,27 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 	threadgroup float d_rest_part_parts_[16];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float d_y_row_[8];
+	float x_row_[8];
+	float gamma_run_[8];
+	float d_y_run_[8];
+	float x_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(group.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
@@ -1767,22 +2483,96 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+						d_y_row_[i_ * 8 + v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_row_[i_ * 8 + v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
+					}
+				}
+			}
+		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						const float t_4_ = x_2_ - first_ - rest_2_;
+						d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
+						d_rest_part_thread_ += t_3_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_]);
-						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-						const float t_4_ = kg_from_bf16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
-						d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
-						d_rest_part_run_ += t_3_;
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_3_ = d_y_2_ * gamma_2_;
+							const float t_4_ = x_2_ - first_ - rest_2_;
+							d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
+							d_rest_part_run_ += t_3_;
+						}
 					}
 				}
 			}
@@ -1809,32 +2599,100 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_]);
-						const float t_5_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-						const float t_6_ = kg_from_bf16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
-						d_x_[row_ * size_D_ + d_] = kg_to_bf16(fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float t_5_ = d_y_2_ * gamma_2_;
+						const float t_6_ = x_2_ - first_ - rest_2_;
+						d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
+						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
 						}
-						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_2_;
-						} else {
-							d_beta_reduced_block_[at_ + d_] += d_y_2_;
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_5_ = d_y_2_ * gamma_2_;
+							const float t_6_ = x_2_ - first_ - rest_2_;
+							d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
+							}
+							if (row_ == from_) {
+								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
+							} else {
+								d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
+							}
 						}
 					}
 				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
+				}
+			}
+		}
 	}
 }
 

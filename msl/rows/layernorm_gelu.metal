@@ -137,23 +137,66 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float x_row_[16];
+	float x_run_[4];
+	float gamma_run_[4];
+	float beta_run_[4];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 4 + v_] = x_[r_ * size_D_ + d_2_];
+				}
+			}
+		}
+	}
 	float rest_sum_thread_ = 0.0f;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_thread_ += t_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float t_ = x_[r_ * size_D_ + d_] - first_;
-					rest_sum_run_ += t_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = x_[r_ * size_D_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_ = x_2_ - first_;
+						rest_sum_run_ += t_;
+					}
 				}
 			}
 		}
@@ -173,17 +216,44 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = x_[r_ * size_D_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
+					}
 				}
 			}
 		}
@@ -202,17 +272,77 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = gamma_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = beta_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
-					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
-					y_[r_ * size_D_ + d_] = y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					y_[r_ * size_D_ + d_2_] = y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = x_[r_ * size_D_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = gamma_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = beta_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						y_[r_ * size_D_ + d_2_] = y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+					}
 				}
 			}
 		}
@@ -436,23 +566,66 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float gamma_run_[8];
+	float beta_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? float(x_[r_ * size_D_]) : 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 8 + v_] = float(x_[r_ * size_D_ + d_2_]);
+				}
+			}
+		}
+	}
 	float rest_sum_thread_ = 0.0f;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_thread_ += t_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_ = float(x_[r_ * size_D_ + d_]) - first_;
-					rest_sum_run_ += t_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_ = x_2_ - first_;
+						rest_sum_run_ += t_;
+					}
 				}
 			}
 		}
@@ -472,17 +645,44 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = float(x_[r_ * size_D_ + d_]) - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
+					}
 				}
 			}
 		}
@@ -501,17 +701,77 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = float(x_[r_ * size_D_ + d_]) - first_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = float(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = float(beta_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
-					const float y_gelu_x_ = t_3_ * rstd_2_ * float(gamma_[d_]) + float(beta_[d_]);
-					y_[r_ * size_D_ + d_] = half(y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)));
+					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					y_[r_ * size_D_ + d_2_] = half(y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = float(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = float(beta_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						y_[r_ * size_D_ + d_2_] = half(y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)));
+					}
 				}
 			}
 		}
@@ -735,23 +995,66 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 	threadgroup float rest_sum_parts_[8];
 	threadgroup float var_sum_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float gamma_run_[8];
+	float beta_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 8 + v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
+				}
+			}
+		}
+	}
 	float rest_sum_thread_ = 0.0f;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_thread_ += t_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
-					rest_sum_run_ += t_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_ = x_2_ - first_;
+						rest_sum_run_ += t_;
+					}
 				}
 			}
 		}
@@ -771,17 +1074,44 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
+					}
 				}
 			}
 		}
@@ -800,17 +1130,77 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
-					const float y_gelu_x_ = t_3_ * rstd_2_ * kg_from_bf16(gamma_[d_]) + kg_from_bf16(beta_[d_]);
-					y_[r_ * size_D_ + d_] = kg_to_bf16(y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)));
+					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					y_[r_ * size_D_ + d_2_] = kg_to_bf16(y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						y_[r_ * size_D_ + d_2_] = kg_to_bf16(y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)));
+					}
 				}
 			}
 		}
@@ -1036,12 +1426,29 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 	threadgroup float d_rest_part_parts_[16];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float x_row_[8];
+	float d_y_row_[8];
+	float gamma_run_[4];
+	float beta_run_[4];
+	float kept_[8];
+	float x_run_[4];
+	float d_y_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(group.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
@@ -1049,26 +1456,121 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_row_[i_ * 4 + v_] = x_[row_ * size_D_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+						d_y_row_[i_ * 4 + v_] = d_y_2_;
+					}
+				}
+			}
+		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float gamma_2_ = gamma_[d_2_];
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = beta_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+						const float t_3_ = x_2_ - first_ - rest_2_;
+						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+						const float t_4_ = d_y_gelu_x_ * gamma_2_;
+						d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
+						d_rest_part_thread_ += t_4_;
+						kept_[i_ * 4 + v_] = y_gelu_x_sigmoid_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (d_ < size_D_) {
-						const float t_3_ = x_[row_ * size_D_ + d_] - first_ - rest_2_;
-						const float gamma_2_ = gamma_[d_];
-						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_[d_];
-						const float d_y_2_ = d_y_[row_ * size_D_ + d_];
-						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
-						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
-						const float t_4_ = d_y_gelu_x_ * gamma_2_;
-						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
-						d_rest_part_run_ += t_4_;
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = x_[row_ * size_D_ + d_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float gamma_2_ = gamma_[d_2_];
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							beta_run_[v_] = beta_[d_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_y_2_ = d_y_run_[v_];
+							const float t_3_ = x_2_ - first_ - rest_2_;
+							const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+							const float t_4_ = d_y_gelu_x_ * gamma_2_;
+							d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
+							d_rest_part_run_ += t_4_;
+						}
 					}
 				}
 			}
@@ -1095,36 +1597,124 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (d_ < size_D_) {
-						const float t_5_ = x_[row_ * size_D_ + d_] - first_ - rest_2_;
-						const float gamma_2_ = gamma_[d_];
-						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_[d_];
-						const float d_y_2_ = d_y_[row_ * size_D_ + d_];
-						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float gamma_2_ = gamma_[d_2_];
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = beta_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+						const float y_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
+						const float t_5_ = x_2_ - first_ - rest_2_;
+						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 						const float t_6_ = d_y_gelu_x_ * gamma_2_;
-						d_x_[row_ * size_D_ + d_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
+						d_x_[row_ * size_D_ + d_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+						d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+						d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_gelu_x_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = x_[row_ * size_D_ + d_2_];
 						}
-						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_gelu_x_;
-						} else {
-							d_beta_reduced_block_[at_ + d_] += d_y_gelu_x_;
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float gamma_2_ = gamma_[d_2_];
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							beta_run_[v_] = beta_[d_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_y_2_ = d_y_run_[v_];
+							const float t_5_ = x_2_ - first_ - rest_2_;
+							const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+							const float t_6_ = d_y_gelu_x_ * gamma_2_;
+							d_x_[row_ * size_D_ + d_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
+							}
+							if (row_ == from_) {
+								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
+							} else {
+								d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
+							}
 						}
 					}
 				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
+					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 4 + v_];
+				}
+			}
+		}
 	}
 }
 
@@ -1435,12 +2025,29 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 	threadgroup float d_rest_part_parts_[16];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float x_row_[8];
+	float d_y_row_[8];
+	float gamma_run_[8];
+	float beta_run_[8];
+	float kept_[8];
+	float x_run_[8];
+	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(group.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
@@ -1448,26 +2055,121 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 		const float first_ = t_ ? float(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_row_[i_ * 8 + v_] = float(x_[row_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
+						d_y_row_[i_ * 8 + v_] = d_y_2_;
+					}
+				}
+			}
+		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float gamma_2_ = float(gamma_[d_2_]);
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = float(beta_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float t_3_ = x_2_ - first_ - rest_2_;
+						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * fma(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fma(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f);
+						const float t_4_ = d_y_gelu_x_ * gamma_2_;
+						d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
+						d_rest_part_thread_ += t_4_;
+						kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float t_3_ = float(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
-						const float gamma_2_ = float(gamma_[d_]);
-						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + float(beta_[d_]);
-						const float d_y_2_ = float(d_y_[row_ * size_D_ + d_]);
-						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
-						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * fma(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fma(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f);
-						const float t_4_ = d_y_gelu_x_ * gamma_2_;
-						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
-						d_rest_part_run_ += t_4_;
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = float(x_[row_ * size_D_ + d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float gamma_2_ = float(gamma_[d_2_]);
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							beta_run_[v_] = float(beta_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_y_2_ = d_y_run_[v_];
+							const float t_3_ = x_2_ - first_ - rest_2_;
+							const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
+							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * fma(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fma(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f);
+							const float t_4_ = d_y_gelu_x_ * gamma_2_;
+							d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
+							d_rest_part_run_ += t_4_;
+						}
 					}
 				}
 			}
@@ -1494,36 +2196,124 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float t_5_ = float(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
-						const float gamma_2_ = float(gamma_[d_]);
-						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + float(beta_[d_]);
-						const float d_y_2_ = float(d_y_[row_ * size_D_ + d_]);
-						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float gamma_2_ = float(gamma_[d_2_]);
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = float(beta_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+						const float t_5_ = x_2_ - first_ - rest_2_;
+						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 						const float t_6_ = d_y_gelu_x_ * gamma_2_;
-						d_x_[row_ * size_D_ + d_] = half(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
+						d_x_[row_ * size_D_ + d_2_] = half(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_gelu_x_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = float(x_[row_ * size_D_ + d_2_]);
 						}
-						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_gelu_x_;
-						} else {
-							d_beta_reduced_block_[at_ + d_] += d_y_gelu_x_;
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float gamma_2_ = float(gamma_[d_2_]);
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							beta_run_[v_] = float(beta_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_y_2_ = d_y_run_[v_];
+							const float t_5_ = x_2_ - first_ - rest_2_;
+							const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+							const float t_6_ = d_y_gelu_x_ * gamma_2_;
+							d_x_[row_ * size_D_ + d_2_] = half(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
+							}
+							if (row_ == from_) {
+								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
+							} else {
+								d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
+							}
 						}
 					}
 				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
+				}
+			}
+		}
 	}
 }
 
@@ -1834,12 +2624,29 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 	threadgroup float d_rest_part_parts_[16];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float x_row_[8];
+	float d_y_row_[8];
+	float gamma_run_[8];
+	float beta_run_[8];
+	float kept_[8];
+	float x_run_[8];
+	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(group.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
@@ -1847,26 +2654,121 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_row_[i_ * 8 + v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+						d_y_row_[i_ * 8 + v_] = d_y_2_;
+					}
+				}
+			}
+		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float gamma_2_ = kg_from_bf16(gamma_[d_2_]);
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float t_3_ = x_2_ - first_ - rest_2_;
+						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * fma(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fma(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f);
+						const float t_4_ = d_y_gelu_x_ * gamma_2_;
+						d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
+						d_rest_part_thread_ += t_4_;
+						kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float t_3_ = kg_from_bf16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
-						const float gamma_2_ = kg_from_bf16(gamma_[d_]);
-						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[d_]);
-						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_]);
-						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
-						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * fma(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fma(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f);
-						const float t_4_ = d_y_gelu_x_ * gamma_2_;
-						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
-						d_rest_part_run_ += t_4_;
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float gamma_2_ = kg_from_bf16(gamma_[d_2_]);
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_y_2_ = d_y_run_[v_];
+							const float t_3_ = x_2_ - first_ - rest_2_;
+							const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
+							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * fma(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fma(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f);
+							const float t_4_ = d_y_gelu_x_ * gamma_2_;
+							d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
+							d_rest_part_run_ += t_4_;
+						}
 					}
 				}
 			}
@@ -1893,36 +2795,124 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float t_5_ = kg_from_bf16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
-						const float gamma_2_ = kg_from_bf16(gamma_[d_]);
-						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[d_]);
-						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_]);
-						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float gamma_2_ = kg_from_bf16(gamma_[d_2_]);
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+						const float t_5_ = x_2_ - first_ - rest_2_;
+						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 						const float t_6_ = d_y_gelu_x_ * gamma_2_;
-						d_x_[row_ * size_D_ + d_] = kg_to_bf16(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
+						d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_gelu_x_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
 						}
-						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_gelu_x_;
-						} else {
-							d_beta_reduced_block_[at_ + d_] += d_y_gelu_x_;
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float gamma_2_ = kg_from_bf16(gamma_[d_2_]);
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_y_2_ = d_y_run_[v_];
+							const float t_5_ = x_2_ - first_ - rest_2_;
+							const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+							const float t_6_ = d_y_gelu_x_ * gamma_2_;
+							d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
+							}
+							if (row_ == from_) {
+								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
+							} else {
+								d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
+							}
 						}
 					}
 				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
+				}
+			}
+		}
 	}
 }
 

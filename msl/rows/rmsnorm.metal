@@ -126,23 +126,65 @@ kernel void kg_dd4f7221_rmsnorm_f32(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float meansq_sum_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float x_row_[16];
+	float x_run_[4];
+	float gamma_run_[4];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	float meansq_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_row_[i_ * 4 + v_] = x_2_;
+				}
+			}
+		}
+	}
+	float meansq_sum_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					meansq_sum_thread_ = fma(x_2_, x_2_, meansq_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = x_[at_ + d_];
-					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_[at_ + d_2_];
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
+					}
 				}
 			}
 		}
@@ -161,15 +203,56 @@ kernel void kg_dd4f7221_rmsnorm_f32(
 	meansq_sum_ = simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = x_[at_ + d_];
-					y_[at_ + d_] = x_2_ * rstd_2_ * gamma_[d_];
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = gamma_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					y_[at_ + d_2_] = x_2_ * rstd_2_ * gamma_2_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_[at_ + d_2_];
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = gamma_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						y_[at_ + d_2_] = x_2_ * rstd_2_ * gamma_2_;
+					}
 				}
 			}
 		}
@@ -317,23 +400,65 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float meansq_sum_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float gamma_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	float meansq_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_2_]);
+					x_row_[i_ * 8 + v_] = x_2_;
+				}
+			}
+		}
+	}
+	float meansq_sum_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					meansq_sum_thread_ = fma(x_2_, x_2_, meansq_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = float(x_[at_ + d_]);
-					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = float(x_[at_ + d_2_]);
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
+					}
 				}
 			}
 		}
@@ -352,15 +477,56 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 	meansq_sum_ = simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = float(x_[at_ + d_]);
-					y_[at_ + d_] = half(x_2_ * rstd_2_ * float(gamma_[d_]));
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = float(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					y_[at_ + d_2_] = half(x_2_ * rstd_2_ * gamma_2_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = float(x_[at_ + d_2_]);
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = float(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						y_[at_ + d_2_] = half(x_2_ * rstd_2_ * gamma_2_);
+					}
 				}
 			}
 		}
@@ -508,23 +674,65 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float meansq_sum_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float gamma_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	float meansq_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_row_[i_ * 8 + v_] = x_2_;
+				}
+			}
+		}
+	}
+	float meansq_sum_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					meansq_sum_thread_ = fma(x_2_, x_2_, meansq_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
+					}
 				}
 			}
 		}
@@ -543,15 +751,56 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 	meansq_sum_ = simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					y_[at_ + d_] = kg_to_bf16(x_2_ * rstd_2_ * kg_from_bf16(gamma_[d_]));
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					y_[at_ + d_2_] = kg_to_bf16(x_2_ * rstd_2_ * gamma_2_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						y_[at_ + d_2_] = kg_to_bf16(x_2_ * rstd_2_ * gamma_2_);
+					}
 				}
 			}
 		}
@@ -701,30 +950,113 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 	threadgroup float d_rstd_parts_[16];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	float d_gamma_reduced_block_sums_[8];
+	float d_y_row_[8];
+	float x_row_[8];
+	float gamma_run_[4];
+	float d_y_run_[4];
+	float x_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(group.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float rstd_2_ = rstd_[row_];
-		float d_rstd_thread_ = 0.0f;
 		const kg_index at_2_ = row_ * size_D_;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_[at_2_ + d_2_];
+						d_y_row_[i_ * 4 + v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_[at_2_ + d_2_];
+						x_row_[i_ * 4 + v_] = x_2_;
+					}
+				}
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = gamma_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_thread_ = fma(t_2_, x_2_, d_rstd_thread_);
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = d_y_[at_2_ + d_];
-						const float t_2_ = d_y_2_ * gamma_[d_];
-						const float x_2_ = x_[at_2_ + d_];
-						d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_[at_2_ + d_2_];
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = gamma_[d_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = x_[at_2_ + d_2_];
+							x_run_[v_] = x_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_2_ = d_y_2_ * gamma_2_;
+							d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
+						}
 					}
 				}
 			}
@@ -743,27 +1075,92 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 		d_rstd_ = simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_ / t_;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = d_y_[at_2_ + d_];
-						const float t_3_ = d_y_2_ * gamma_[d_];
-						const float x_2_ = x_[at_2_ + d_];
-						d_x_[at_2_ + d_] = t_3_ * rstd_2_ + t_2_ * x_2_;
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = gamma_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_[at_2_ + d_2_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+						d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_[at_2_ + d_2_];
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = gamma_[d_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = x_[at_2_ + d_2_];
+							x_run_[v_] = x_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_3_ = d_y_2_ * gamma_2_;
+							d_x_[at_2_ + d_2_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
+							}
 						}
 					}
 				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
+				}
+			}
+		}
 	}
 }
 
@@ -1000,30 +1397,113 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 	threadgroup float d_rstd_parts_[16];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	float d_gamma_reduced_block_sums_[8];
+	float d_y_row_[8];
+	float x_row_[8];
+	float gamma_run_[8];
+	float d_y_run_[8];
+	float x_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(group.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float rstd_2_ = rstd_[row_];
-		float d_rstd_thread_ = 0.0f;
 		const kg_index at_2_ = row_ * size_D_;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = float(d_y_[at_2_ + d_2_]);
+						d_y_row_[i_ * 8 + v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = float(x_[at_2_ + d_2_]);
+						x_row_[i_ * 8 + v_] = x_2_;
+					}
+				}
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = float(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_thread_ = fma(t_2_, x_2_, d_rstd_thread_);
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = float(d_y_[at_2_ + d_]);
-						const float t_2_ = d_y_2_ * float(gamma_[d_]);
-						const float x_2_ = float(x_[at_2_ + d_]);
-						d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = float(d_y_[at_2_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = float(gamma_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = float(x_[at_2_ + d_2_]);
+							x_run_[v_] = x_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_2_ = d_y_2_ * gamma_2_;
+							d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
+						}
 					}
 				}
 			}
@@ -1042,27 +1522,92 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 		d_rstd_ = simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_ / t_;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = float(d_y_[at_2_ + d_]);
-						const float t_3_ = d_y_2_ * float(gamma_[d_]);
-						const float x_2_ = float(x_[at_2_ + d_]);
-						d_x_[at_2_ + d_] = half(fma(t_3_, rstd_2_, t_2_ * x_2_));
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = float(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_[at_2_ + d_2_] = half(fma(t_3_, rstd_2_, t_2_ * x_2_));
+						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = float(d_y_[at_2_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = float(gamma_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = float(x_[at_2_ + d_2_]);
+							x_run_[v_] = x_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_3_ = d_y_2_ * gamma_2_;
+							d_x_[at_2_ + d_2_] = half(fma(t_3_, rstd_2_, t_2_ * x_2_));
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
+							}
 						}
 					}
 				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+				}
+			}
+		}
 	}
 }
 
@@ -1299,30 +1844,113 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 	threadgroup float d_rstd_parts_[16];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	float d_gamma_reduced_block_sums_[8];
+	float d_y_row_[8];
+	float x_row_[8];
+	float gamma_run_[8];
+	float d_y_run_[8];
+	float x_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(group.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float rstd_2_ = rstd_[row_];
-		float d_rstd_thread_ = 0.0f;
 		const kg_index at_2_ = row_ * size_D_;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
+						d_y_row_[i_ * 8 + v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
+						x_row_[i_ * 8 + v_] = x_2_;
+					}
+				}
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_thread_ = fma(t_2_, x_2_, d_rstd_thread_);
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
-						const float t_2_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-						const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
-						d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
+							x_run_[v_] = x_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_2_ = d_y_2_ * gamma_2_;
+							d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
+						}
 					}
 				}
 			}
@@ -1341,27 +1969,92 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 		d_rstd_ = simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_ / t_;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
-						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-						const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
-						d_x_[at_2_ + d_] = kg_to_bf16(fma(t_3_, rstd_2_, t_2_ * x_2_));
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_[at_2_ + d_2_] = kg_to_bf16(fma(t_3_, rstd_2_, t_2_ * x_2_));
+						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
+							x_run_[v_] = x_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_3_ = d_y_2_ * gamma_2_;
+							d_x_[at_2_ + d_2_] = kg_to_bf16(fma(t_3_, rstd_2_, t_2_ * x_2_));
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
+							}
 						}
 					}
 				}
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+				}
+			}
+		}
 	}
 }
 

@@ -131,22 +131,43 @@ kernel void kg_dd4f7221_softmax_f32(
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float x_row_[16];
+	float x_slab_[16];
+	float kept_[16];
+	float x_run_[4];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	float top_thread_ = -INFINITY;
-	float total_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
-		#pragma unroll
-		for (kg_index v_ = 0; v_ < 4; ++v_) {
-			const kg_index d_ = (i_ * threads_ + thread_) * 4 + v_;
-			if (d_ < size_D_) {
-				const float x_2_ = x_[at_ + d_];
-				top_thread_ = kg_max(top_thread_, x_2_);
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_row_[i_ * 4 + v_] = x_2_;
+				}
+			}
+		}
+	}
+	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
 			}
 		}
 	}
@@ -155,12 +176,29 @@ kernel void kg_dd4f7221_softmax_f32(
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = x_[at_ + d_];
-					top_thread_ = kg_max(top_thread_, x_2_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_[at_ + d_2_];
+						x_slab_[i_ * 4 + v_] = x_2_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_slab_[i_ * 4 + v_];
+						top_thread_ = kg_max(top_thread_, x_2_);
+					}
 				}
 			}
 		}
@@ -173,13 +211,16 @@ kernel void kg_dd4f7221_softmax_f32(
 		float total_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = x_[at_ + d_];
-					const float e_ = precise::exp(x_2_ - base_2_);
-					total_run_ += e_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_slab_[i_ * 4 + v_];
+						const float e_ = precise::exp(x_2_ - base_2_);
+						total_run_ += e_;
+					}
 				}
 			}
 		}
@@ -205,13 +246,17 @@ kernel void kg_dd4f7221_softmax_f32(
 	float total_run_ = 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
-		#pragma unroll
-		for (kg_index v_ = 0; v_ < 4; ++v_) {
-			const kg_index d_ = (i_ * threads_ + thread_) * 4 + v_;
-			if (d_ < size_D_) {
-				const float x_2_ = x_[at_ + d_];
-				const float e_ = precise::exp(x_2_ - base_2_);
-				total_run_ += e_;
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float e_ = precise::exp(x_2_ - base_2_);
+					total_run_ += e_;
+					kept_[i_ * 4 + v_] = e_;
+				}
 			}
 		}
 	}
@@ -228,16 +273,41 @@ kernel void kg_dd4f7221_softmax_f32(
 	}
 	total_ = simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = x_[at_ + d_];
-					const float e_ = precise::exp(x_2_ - base_2_);
-					y_[at_ + d_] = t_ ? 0.0f : e_ / total_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float e_ = kept_[i_ * 4 + v_];
+					y_[at_ + d_2_] = t_ ? 0.0f : e_ / total_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_[at_ + d_2_];
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float e_ = precise::exp(x_2_ - base_2_);
+						y_[at_ + d_2_] = t_ ? 0.0f : e_ / total_;
+					}
 				}
 			}
 		}
@@ -429,22 +499,43 @@ kernel void kg_dd4f7221_softmax_f16(
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float x_row_[16];
+	float x_slab_[16];
+	float kept_[16];
+	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	float top_thread_ = -INFINITY;
-	float total_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
-		#pragma unroll
-		for (kg_index v_ = 0; v_ < 8; ++v_) {
-			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
-			if (d_ < size_D_) {
-				const float x_2_ = float(x_[at_ + d_]);
-				top_thread_ = kg_max(top_thread_, x_2_);
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_2_]);
+					x_row_[i_ * 8 + v_] = x_2_;
+				}
+			}
+		}
+	}
+	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
 			}
 		}
 	}
@@ -453,12 +544,29 @@ kernel void kg_dd4f7221_softmax_f16(
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = float(x_[at_ + d_]);
-					top_thread_ = kg_max(top_thread_, x_2_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = float(x_[at_ + d_2_]);
+						x_slab_[i_ * 8 + v_] = x_2_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_slab_[i_ * 8 + v_];
+						top_thread_ = kg_max(top_thread_, x_2_);
+					}
 				}
 			}
 		}
@@ -471,13 +579,16 @@ kernel void kg_dd4f7221_softmax_f16(
 		float total_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = float(x_[at_ + d_]);
-					const float e_ = precise::exp(x_2_ - base_2_);
-					total_run_ += e_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_slab_[i_ * 8 + v_];
+						const float e_ = precise::exp(x_2_ - base_2_);
+						total_run_ += e_;
+					}
 				}
 			}
 		}
@@ -503,13 +614,17 @@ kernel void kg_dd4f7221_softmax_f16(
 	float total_run_ = 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
-		#pragma unroll
-		for (kg_index v_ = 0; v_ < 8; ++v_) {
-			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
-			if (d_ < size_D_) {
-				const float x_2_ = float(x_[at_ + d_]);
-				const float e_ = precise::exp(x_2_ - base_2_);
-				total_run_ += e_;
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float e_ = precise::exp(x_2_ - base_2_);
+					total_run_ += e_;
+					kept_[i_ * 8 + v_] = e_;
+				}
 			}
 		}
 	}
@@ -527,16 +642,41 @@ kernel void kg_dd4f7221_softmax_f16(
 	total_ = simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	const float t_2_ = 1.0f / total_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = float(x_[at_ + d_]);
-					const float e_ = precise::exp(x_2_ - base_2_);
-					y_[at_ + d_] = half(t_ ? 0.0f : e_ * t_2_);
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float e_ = kept_[i_ * 8 + v_];
+					y_[at_ + d_2_] = half(t_ ? 0.0f : e_ * t_2_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = float(x_[at_ + d_2_]);
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float e_ = precise::exp(x_2_ - base_2_);
+						y_[at_ + d_2_] = half(t_ ? 0.0f : e_ * t_2_);
+					}
 				}
 			}
 		}
@@ -729,22 +869,43 @@ kernel void kg_dd4f7221_softmax_bf16(
 	threadgroup float top_parts_[8];
 	threadgroup float total_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float x_row_[16];
+	float x_slab_[16];
+	float kept_[16];
+	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	float top_thread_ = -INFINITY;
-	float total_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
-		#pragma unroll
-		for (kg_index v_ = 0; v_ < 8; ++v_) {
-			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
-			if (d_ < size_D_) {
-				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-				top_thread_ = kg_max(top_thread_, x_2_);
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_row_[i_ * 8 + v_] = x_2_;
+				}
+			}
+		}
+	}
+	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
 			}
 		}
 	}
@@ -753,12 +914,29 @@ kernel void kg_dd4f7221_softmax_bf16(
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					top_thread_ = kg_max(top_thread_, x_2_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+						x_slab_[i_ * 8 + v_] = x_2_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_slab_[i_ * 8 + v_];
+						top_thread_ = kg_max(top_thread_, x_2_);
+					}
 				}
 			}
 		}
@@ -771,13 +949,16 @@ kernel void kg_dd4f7221_softmax_bf16(
 		float total_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					const float e_ = precise::exp(x_2_ - base_2_);
-					total_run_ += e_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_slab_[i_ * 8 + v_];
+						const float e_ = precise::exp(x_2_ - base_2_);
+						total_run_ += e_;
+					}
 				}
 			}
 		}
@@ -803,13 +984,17 @@ kernel void kg_dd4f7221_softmax_bf16(
 	float total_run_ = 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
-		#pragma unroll
-		for (kg_index v_ = 0; v_ < 8; ++v_) {
-			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
-			if (d_ < size_D_) {
-				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-				const float e_ = precise::exp(x_2_ - base_2_);
-				total_run_ += e_;
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float e_ = precise::exp(x_2_ - base_2_);
+					total_run_ += e_;
+					kept_[i_ * 8 + v_] = e_;
+				}
 			}
 		}
 	}
@@ -827,16 +1012,41 @@ kernel void kg_dd4f7221_softmax_bf16(
 	total_ = simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	const float t_2_ = 1.0f / total_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					const float e_ = precise::exp(x_2_ - base_2_);
-					y_[at_ + d_] = kg_to_bf16(t_ ? 0.0f : e_ * t_2_);
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float e_ = kept_[i_ * 8 + v_];
+					y_[at_ + d_2_] = kg_to_bf16(t_ ? 0.0f : e_ * t_2_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float e_ = precise::exp(x_2_ - base_2_);
+						y_[at_ + d_2_] = kg_to_bf16(t_ ? 0.0f : e_ * t_2_);
+					}
 				}
 			}
 		}
@@ -1029,24 +1239,84 @@ kernel void kg_dd4f7221_softmax_grad_f32(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_total_part_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float d_y_row_[16];
+	float y_row_[16];
+	float d_y_run_[4];
+	float y_run_[4];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	float d_total_part_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_2_];
+					d_y_row_[i_ * 4 + v_] = d_y_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float y_2_ = y_[at_ + d_2_];
+					y_row_[i_ * 4 + v_] = y_2_;
+				}
+			}
+		}
+	}
+	float d_total_part_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					const float y_2_ = y_row_[i_ * 4 + v_];
+					d_total_part_thread_ = fma(d_y_2_, y_2_, d_total_part_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float d_y_2_ = d_y_[at_ + d_];
-					const float y_2_ = y_[at_ + d_];
-					d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_[at_ + d_2_];
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float y_2_ = y_[at_ + d_2_];
+						y_run_[v_] = y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float y_2_ = y_run_[v_];
+						d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
+					}
 				}
 			}
 		}
@@ -1063,16 +1333,50 @@ kernel void kg_dd4f7221_softmax_grad_f32(
 		d_total_part_ += d_total_part_parts_[lane_];
 	}
 	d_total_part_ = simd_sum(d_total_part_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float d_y_2_ = d_y_[at_ + d_];
-					const float y_2_ = y_[at_ + d_];
-					d_x_[at_ + d_] = (d_y_2_ - d_total_part_) * y_2_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					const float y_2_ = y_row_[i_ * 4 + v_];
+					d_x_[at_ + d_2_] = (d_y_2_ - d_total_part_) * y_2_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_[at_ + d_2_];
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float y_2_ = y_[at_ + d_2_];
+						y_run_[v_] = y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float y_2_ = y_run_[v_];
+						d_x_[at_ + d_2_] = (d_y_2_ - d_total_part_) * y_2_;
+					}
 				}
 			}
 		}
@@ -1210,24 +1514,84 @@ kernel void kg_dd4f7221_softmax_grad_f16(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_total_part_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float d_y_row_[16];
+	float y_row_[16];
+	float d_y_run_[8];
+	float y_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	float d_total_part_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = float(d_y_[at_ + d_2_]);
+					d_y_row_[i_ * 8 + v_] = d_y_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float y_2_ = float(y_[at_ + d_2_]);
+					y_row_[i_ * 8 + v_] = y_2_;
+				}
+			}
+		}
+	}
+	float d_total_part_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float y_2_ = y_row_[i_ * 8 + v_];
+					d_total_part_thread_ = fma(d_y_2_, y_2_, d_total_part_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float d_y_2_ = float(d_y_[at_ + d_]);
-					const float y_2_ = float(y_[at_ + d_]);
-					d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = float(d_y_[at_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float y_2_ = float(y_[at_ + d_2_]);
+						y_run_[v_] = y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float y_2_ = y_run_[v_];
+						d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
+					}
 				}
 			}
 		}
@@ -1244,16 +1608,50 @@ kernel void kg_dd4f7221_softmax_grad_f16(
 		d_total_part_ += d_total_part_parts_[lane_];
 	}
 	d_total_part_ = simd_sum(d_total_part_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float d_y_2_ = float(d_y_[at_ + d_]);
-					const float y_2_ = float(y_[at_ + d_]);
-					d_x_[at_ + d_] = half((d_y_2_ - d_total_part_) * y_2_);
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float y_2_ = y_row_[i_ * 8 + v_];
+					d_x_[at_ + d_2_] = half((d_y_2_ - d_total_part_) * y_2_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = float(d_y_[at_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float y_2_ = float(y_[at_ + d_2_]);
+						y_run_[v_] = y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float y_2_ = y_run_[v_];
+						d_x_[at_ + d_2_] = half((d_y_2_ - d_total_part_) * y_2_);
+					}
 				}
 			}
 		}
@@ -1391,24 +1789,84 @@ kernel void kg_dd4f7221_softmax_grad_bf16(
 		uint3 threads [[threads_per_threadgroup]]) {
 	threadgroup float d_total_part_parts_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float d_y_row_[16];
+	float y_row_[16];
+	float d_y_run_[8];
+	float y_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	float d_total_part_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+					d_y_row_[i_ * 8 + v_] = d_y_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float y_2_ = kg_from_bf16(y_[at_ + d_2_]);
+					y_row_[i_ * 8 + v_] = y_2_;
+				}
+			}
+		}
+	}
+	float d_total_part_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float y_2_ = y_row_[i_ * 8 + v_];
+					d_total_part_thread_ = fma(d_y_2_, y_2_, d_total_part_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-					const float y_2_ = kg_from_bf16(y_[at_ + d_]);
-					d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float y_2_ = kg_from_bf16(y_[at_ + d_2_]);
+						y_run_[v_] = y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float y_2_ = y_run_[v_];
+						d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
+					}
 				}
 			}
 		}
@@ -1425,16 +1883,50 @@ kernel void kg_dd4f7221_softmax_grad_bf16(
 		d_total_part_ += d_total_part_parts_[lane_];
 	}
 	d_total_part_ = simd_sum(d_total_part_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-					const float y_2_ = kg_from_bf16(y_[at_ + d_]);
-					d_x_[at_ + d_] = kg_to_bf16((d_y_2_ - d_total_part_) * y_2_);
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float y_2_ = y_row_[i_ * 8 + v_];
+					d_x_[at_ + d_2_] = kg_to_bf16((d_y_2_ - d_total_part_) * y_2_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float y_2_ = kg_from_bf16(y_[at_ + d_2_]);
+						y_run_[v_] = y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float y_2_ = y_run_[v_];
+						d_x_[at_ + d_2_] = kg_to_bf16((d_y_2_ - d_total_part_) * y_2_);
+					}
 				}
 			}
 		}

@@ -11,13 +11,11 @@ import (
 	"github.com/kernelgen/kgen/gen/expr"
 	"github.com/kernelgen/kgen/gen/plan"
 	"github.com/kernelgen/kgen/gen/sim"
-	"github.com/kernelgen/kgen/gen/simrun"
 )
 
-// mostMoved is what a map, and a kernel of rows up to 4096 wide that runs in its wide
-// form, may move, as a multiple of the least possible. The plain form of rows reads them
-// again in each phase, and rows with sums of their columns read what all rows share again
-// in each row; neither is held to it.
+// mostMoved is what a map, and a kernel of rows up to 4096 wide, may move, in either form,
+// as a multiple of the least possible. Rows with sums of their columns read what all rows
+// share again in each row; they are not held to it.
 const mostMoved = 1.05
 
 // TestBytesMoved counts what maps and rows load and store, forward and gradient, in
@@ -53,8 +51,7 @@ func checkMoved(t *testing.T, op *gen.Op, program *sim.Program, variant int, ext
 	if !ok {
 		return
 	}
-	short := float64(x.Moved()) > mostMoved*float64(x.Least)
-	if !short || !allWide(op.Bound.Plans[variant], x.Launches) {
+	if float64(x.Moved()) <= mostMoved*float64(x.Least) {
 		return
 	}
 	var parts []string
@@ -62,17 +59,6 @@ func checkMoved(t *testing.T, op *gen.Op, program *sim.Program, variant int, ext
 		parts = append(parts, fmt.Sprintf("%s %d + %d", l.Function, l.Loaded, l.Stored))
 	}
 	t.Errorf("%s %s, %s: %d bytes, %.2f of the least possible: %s", x.Op, x.DType, x.Extents, x.Moved(), float64(x.Moved())/float64(x.Least), strings.Join(parts, ", "))
-}
-
-// allWide reports whether every kernel of rows ran in its wide form, which keeps them in
-// registers.
-func allWide(p *plan.Plan, launches []simrun.Bytes) bool {
-	for i, l := range launches {
-		if p.Kernels[i].Shape == plan.Rows && !strings.HasSuffix(l.Function, "_wide") {
-			return false
-		}
-	}
-	return true
 }
 
 // opsOf are the ops of a spec and those of its derived gradient.
@@ -98,5 +84,5 @@ func measured(p *expr.Program) [][]int {
 	case 2:
 		return [][]int{{16, 4096}, {12, 1000}, {40, 333}}
 	}
-	return [][]int{{4, 16, 256}, {3, 7, 101}}
+	return [][]int{{4, 64, 256}, {3, 17, 101}}
 }

@@ -29,10 +29,9 @@
 //     positions, those that fall into its rows: the sum is the same on every run,
 //     for rows/256 times the reads of the ids.
 //
-// Maps and rows have a second, wide form for tensors that begin at multiples of 16
-// bytes and rows of whole runs: it reads and writes a run at once and keeps the first
-// 4096 elements of a row in registers from one pass to the next. Both forms give the
-// same bits.
+// The first 4096 elements of a row stay in registers from one pass to the next. Maps and
+// rows have a second, wide form for tensors that begin at multiples of 16 bytes and rows
+// of whole runs: it reads and writes a run at once. Both forms give the same bits.
 //
 // Sums are kept for short runs and those added up, so that the rounding error
 // does not grow with the length.

@@ -13,8 +13,8 @@ import (
 const keptRow = 4096 // elements of a row that the threads of a group keep, at most
 
 // row is a row program. A slab is as many elements of a row as a thread keeps, for each
-// thread of the group. In the wide form a row's first slab stays in registers, and what
-// lies beyond is read again in each phase; in the other form all of it is.
+// thread of the group. A row's first slab stays in registers, and what lies beyond is read
+// again in each phase.
 type row struct {
 	*runs
 	group
@@ -45,7 +45,7 @@ func (l *lowering) rows(wide bool) {
 		r.runs = &runs{lowering: l, run: 1, temp: map[string]*ir.Array{}}
 	}
 	r.streams = r.findStream()
-	if wide && !r.streams {
+	if !r.streams {
 		r.keep = lower.Keep(l.k)
 		r.findHeld()
 	}
@@ -76,11 +76,9 @@ func (r *row) block(c *plan.Chunk) {
 	rows := r.extent("rows", r.k.Par)
 	from := r.Name("from", times(&ir.Here{ID: ir.GroupX}, c.Size))
 	to := r.Name("to", lower.MinI(lower.AddI(from, lower.Int(c.Size)), rows))
-	if r.wide {
-		for _, s := range r.k.Sums {
-			a := r.sums(s)
-			r.unrolled("i", a.Len, func(i ir.Expr) { r.Emit(&ir.Put{A: a, I: i, X: zero()}) })
-		}
+	for _, s := range r.k.Sums {
+		a := r.sums(s)
+		r.unrolled("i", a.Len, func(i ir.Expr) { r.Emit(&ir.Put{A: a, I: i, X: zero()}) })
 	}
 	r.loop("row", from, to, lower.Int(1), func(at ir.Expr) {
 		r.first = bin(ir.Eq, at, from)
@@ -94,6 +92,14 @@ func (r *row) block(c *plan.Chunk) {
 		}
 	})
 	r.within(func(i, at ir.Expr) {
+		if !r.wide {
+			r.each(at, func(v ir.Expr) {
+				for _, s := range r.k.Sums {
+					r.Store(s.Let, r.inSlab(r.sums(s), i, v))
+				}
+			})
+			return
+		}
 		r.bind(r.k.Red, at)
 		for _, s := range r.k.Sums {
 			r.storeRun(s.Let, r.innerAt(), r.sums(s), lower.MulI(i, lower.Int(r.run)))
@@ -141,21 +147,11 @@ func (r *row) holds(e *expr.Read) bool { return slices.Contains(r.held, e) }
 
 // within runs body for the runs that the thread keeps: number i, at a position of the
 // row.
-func (r *row) within(body func(i, at ir.Expr)) {
-	if r.wide {
-		r.runsOf(lower.Int(0), body)
-	}
-}
+func (r *row) within(body func(i, at ir.Expr)) { r.runsOf(lower.Int(0), body) }
 
 // beyond runs body for the slabs of the row that threads do not keep; from is the
 // position of a slab.
-func (r *row) beyond(body func(from ir.Expr)) {
-	first := r.slab
-	if !r.wide {
-		first = lower.Int(0)
-	}
-	r.loop("from", first, r.n, r.slab, body)
-}
+func (r *row) beyond(body func(from ir.Expr)) { r.loop("from", r.slab, r.n, r.slab, body) }
 
 // runsOf runs body for the thread's runs in the slab at a position, as far as the row
 // goes: number i, at a position of the row.
@@ -173,25 +169,40 @@ func (r *row) runAt(from, i ir.Expr) ir.Expr {
 	return lower.AddI(from, times(lower.AddI(lower.MulI(i, r.threads), r.thread), r.run))
 }
 
-// elementsOf runs body for each of the thread's elements in the slab at a position, as
-// far as the row goes: at a position of the row, which is bound.
-func (r *row) elementsOf(from ir.Expr, body func(at ir.Expr)) {
-	r.unrolled("i", r.own/r.run, func(i ir.Expr) {
-		one := func(v ir.Expr) {
-			at := r.Name(posName(r.k.Red), lower.AddI(r.runAt(from, i), v))
-			s := &ir.If{C: less(at, r.n)}
-			r.In(&s.Then, func() {
-				r.bind(r.k.Red, at)
-				body(at)
-			})
-			r.Emit(s)
-		}
-		if r.run == 1 {
-			one(lower.Int(0))
-		} else {
-			r.unrolled("v", r.run, one)
-		}
+// each runs body for the elements of the run that begins at a position of the row, v is
+// the number of one: in the wide form, which has whole runs, for all of them, else as far as
+// the row goes.
+func (r *row) each(at ir.Expr, body func(v ir.Expr)) {
+	if r.wide {
+		r.bind(r.k.Red, at)
+		r.elements(r.innerAt(), body)
+		return
+	}
+	if r.run == 1 {
+		r.bind(r.k.Red, at)
+		body(lower.Int(0))
+		return
+	}
+	r.unrolled("v", r.run, func(v ir.Expr) {
+		one := r.Name(posName(r.k.Red), lower.AddI(at, v))
+		s := &ir.If{C: less(one, r.n)}
+		r.In(&s.Then, func() {
+			r.bind(r.k.Red, one)
+			body(v)
+		})
+		r.Emit(s)
 	})
+}
+
+// get puts what e reads of the run that begins at a position of the row into a, from
+// element i on.
+func (r *row) get(a *ir.Array, i ir.Expr, e *expr.Read, at ir.Expr) {
+	if r.wide {
+		r.bind(r.k.Red, at)
+		r.load(a, i, e, r.innerAt())
+		return
+	}
+	r.each(at, func(v ir.Expr) { r.Emit(&ir.Put{A: a, I: lower.AddI(i, v), X: r.Value(e)}) })
 }
 
 func (r *row) heldIn(e *expr.Read) *ir.Array {
@@ -230,7 +241,12 @@ func (r *row) one() {
 			}
 			r.addSums(i, v)
 		}
-		after := func() { r.writes(perElement, r.innerAt()) }
+		after := func(at ir.Expr) {
+			if r.wide {
+				r.bind(r.k.Red, at)
+				r.writes(perElement, r.innerAt())
+			}
+		}
 		r.kept(last, body, after)
 		r.beyond(func(from ir.Expr) { r.read(last, from, body, after) })
 	}
@@ -254,9 +270,8 @@ func (r *row) readFirst() {
 	}
 	if len(r.held) > 0 {
 		r.within(func(i, at ir.Expr) {
-			r.bind(r.k.Red, at)
 			for _, e := range r.held {
-				r.load(r.heldIn(e), lower.MulI(i, lower.Int(r.run)), e, r.innerAt())
+				r.get(r.heldIn(e), lower.MulI(i, lower.Int(r.run)), e, at)
 			}
 		})
 	}
@@ -267,7 +282,7 @@ func (r *row) readFirst() {
 // keep the memory busy by themselves: on an H200 it gains 13 % in 16 bits and would lose
 // 5 % in 32.
 func (r *row) ahead(next, end ir.Expr) {
-	if len(r.held) == 0 || r.own > r.run {
+	if !r.wide || len(r.held) == 0 || r.own > r.run {
 		return
 	}
 	s := &ir.Ahead{C: less(next, end)}
@@ -297,9 +312,9 @@ func (r *row) known(e *expr.Read) bool {
 }
 
 // kept runs body in phase n for each element that the thread keeps, and after for each
-// run. In body, i is the number of a run, at the position in the row and v that in the
-// run.
-func (r *row) kept(n int, body func(i, at, v ir.Expr), after func()) {
+// run, at its position. In body, i is the number of a run, at the position in the row and v
+// that in the run.
+func (r *row) kept(n int, body func(i, at, v ir.Expr), after func(at ir.Expr)) {
 	held := func(e *expr.Read) *ir.Array {
 		if r.holds(e) {
 			return r.heldIn(e)
@@ -322,23 +337,19 @@ func (r *row) kept(n int, body func(i, at, v ir.Expr), after func()) {
 			}
 		})
 		if after != nil {
-			after()
+			after(at)
 		}
 	})
 }
 
 // read runs body in phase n for each of the thread's elements in the slab at a
-// position, which are read; i is nil, and v where there are no runs.
-func (r *row) read(n int, from ir.Expr, body func(i, at, v ir.Expr), after func()) {
-	if !r.wide {
-		r.elementsOf(from, func(at ir.Expr) { body(nil, at, nil) })
-		return
-	}
+// position, which are read; i is nil.
+func (r *row) read(n int, from ir.Expr, body func(i, at, v ir.Expr), after func(at ir.Expr)) {
 	none := func(*expr.Read) *ir.Array { return nil }
 	r.runsOf(from, func(i, at ir.Expr) {
 		r.runIn(at, i, r.needed(n, false), none, func(v ir.Expr) { body(nil, lower.AddI(at, v), v) })
 		if after != nil {
-			after()
+			after(at)
 		}
 	})
 }
@@ -347,13 +358,12 @@ func (r *row) read(n int, from ir.Expr, body func(i, at, v ir.Expr), after func(
 // row, with the reads that it needs: slab gives the array that has those of the whole
 // slab, nil if there is none and the run is to be read.
 func (r *row) runIn(at, i ir.Expr, need []*expr.Read, slab func(*expr.Read) *ir.Array, body func(v ir.Expr)) {
-	r.bind(r.k.Red, at)
 	for _, e := range need {
 		if slab(e) == nil {
-			r.load(r.runOf(e), lower.Int(0), e, r.innerAt())
+			r.get(r.runOf(e), lower.Int(0), e, at)
 		}
 	}
-	r.elements(r.innerAt(), func(v ir.Expr) {
+	r.each(at, func(v ir.Expr) {
 		for _, e := range need {
 			if a := slab(e); a != nil {
 				r.Known(e, r.inSlab(a, i, v))

@@ -119,7 +119,7 @@ func (r *row) running(n int, p *running) {
 	first := lower.Int(0)
 	if !r.streams {
 		first = r.slab
-		r.firstSlab(n, r.adds(tops))
+		r.kept(n, r.adds(tops), nil)
 	}
 	base := r.Mut("base", ir.Scalar(ir.F32))
 	r.Emit(&ir.Decl{V: base, X: lower.RefTo(top)})
@@ -146,7 +146,7 @@ func (r *row) running(n int, p *running) {
 	r.follow(p, sums, rose, lower.RefTo(base), now, count)
 	if !r.streams {
 		r.apart(n+1, sums, func(sums []*acc) {
-			r.blockwise(sums, func(sums []*acc) { r.firstSlab(n+1, r.terms(sums)) })
+			r.blockwise(sums, func(sums []*acc) { r.kept(n+1, r.terms(sums), nil) })
 		})
 	}
 	r.fold(sums, p.sums, r.group)
@@ -181,9 +181,6 @@ func (r *row) terms(sums []*acc) func(i, at, v ir.Expr) {
 // fetch leaves in registers what phases n and n+1 read of the thread's elements in the slab at
 // a position. All is asked for before any of it is waited for.
 func (r *row) fetch(n int, from ir.Expr) {
-	if !r.wide {
-		return
-	}
 	all := r.needed(n, false)
 	for _, e := range r.needed(n+1, false) {
 		if !slices.Contains(all, e) {
@@ -191,19 +188,14 @@ func (r *row) fetch(n int, from ir.Expr) {
 		}
 	}
 	r.runsOf(from, func(i, at ir.Expr) {
-		r.bind(r.k.Red, at)
 		for _, e := range all {
-			r.load(r.slabOf(e), lower.MulI(i, lower.Int(r.run)), e, r.innerAt())
+			r.get(r.slabOf(e), lower.MulI(i, lower.Int(r.run)), e, at)
 		}
 	})
 }
 
 // fetched runs body in phase n for the elements of a slab that fetch has read.
 func (r *row) fetched(n int, from ir.Expr, body func(i, at, v ir.Expr)) {
-	if !r.wide {
-		r.read(n, from, body, nil)
-		return
-	}
 	r.runsOf(from, func(i, at ir.Expr) {
 		r.runIn(at, i, r.needed(n, false), r.slabOf, func(v ir.Expr) { body(nil, lower.AddI(at, v), v) })
 	})
@@ -212,15 +204,6 @@ func (r *row) fetched(n int, from ir.Expr, body func(i, at, v ir.Expr)) {
 // slabOf is where the runs of e in a slab are that fetch has read.
 func (r *row) slabOf(e *expr.Read) *ir.Array {
 	return r.array(e.T.Name+"_slab"+r.number(e), r.own)
-}
-
-// firstSlab runs body in phase n for the thread's elements of the row's first slab.
-func (r *row) firstSlab(n int, body func(i, at, v ir.Expr)) {
-	if r.wide {
-		r.kept(n, body, nil)
-		return
-	}
-	r.read(n, lower.Int(0), body, nil)
 }
 
 // counter declares the number of elements that sums of x-base have, nil if there are none.
@@ -244,11 +227,13 @@ func (r *row) counted(count *ir.Var, from ir.Expr) {
 	one := func(n int64) {
 		r.Emit(&ir.Assign{V: count, X: bin(ir.Add, lower.RefTo(count), lit32(n))})
 	}
-	if r.wide {
-		r.runsOf(from, func(_, _ ir.Expr) { one(r.run) })
-	} else {
-		r.elementsOf(from, func(ir.Expr) { one(1) })
-	}
+	r.runsOf(from, func(_, at ir.Expr) {
+		if r.wide {
+			one(r.run)
+		} else {
+			r.each(at, func(ir.Expr) { one(1) })
+		}
+	})
 }
 
 // copyOf is the value that v has now.

@@ -107,8 +107,7 @@ func LowerSmall(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block)
 
 // LowerWide lowers the wide form of kernel k, nil if it has none: where the memory of
 // some tensors begins at a multiple of 16 bytes and some extents are multiples of a
-// run, threads read and write runs of elements at once, and a row stays in registers
-// as far as they hold it.
+// run, threads read and write runs of elements at once.
 func LowerWide(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block) (*Kernel, error) {
 	if k.Shape != plan.Map && (k.Shape != plan.Rows || len(k.Red) == 0) {
 		return nil, nil

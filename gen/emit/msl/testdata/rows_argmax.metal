@@ -69,6 +69,7 @@ kernel void kg_21128c30_argmax_f32(
 	threadgroup float index_reduced_parts_[8];
 	threadgroup int index_reduced_parts_at_[8];
 	const kg_index size_D_ = kg_index(args.size_D_);
+	float x_run_[4];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
@@ -77,17 +78,51 @@ kernel void kg_21128c30_argmax_f32(
 	float index_reduced_thread_ = -INFINITY;
 	int index_reduced_thread_at_ = 2147483647;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float index_reduced_value_ = x_[at_ + d_];
-					if (kg_above(index_reduced_value_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, index_reduced_value_) && int(d_) < index_reduced_thread_at_)) {
-						index_reduced_thread_ = index_reduced_value_;
-						index_reduced_thread_at_ = int(d_);
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = x_[at_ + d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
+						index_reduced_thread_ = x_2_;
+						index_reduced_thread_at_ = int(d_ + v_);
+					}
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = x_[at_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
+							index_reduced_thread_ = x_2_;
+							index_reduced_thread_at_ = int(d_ + v_);
+						}
 					}
 				}
 			}

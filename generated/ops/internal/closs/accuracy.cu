@@ -226,6 +226,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_1(
 	__shared__ int guess_parts_at_[8];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
+	float logits_run_[4];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -234,17 +235,51 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_1(
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
 	const kg_index at_ = r_ * size_V_;
-	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					logits_run_[v_2_] = logits_[at_ + v_3_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
+						guess_thread_ = logits_2_;
+						guess_thread_at_ = int(v_ + v_2_);
+					}
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (v_2_ < size_V_) {
-					const float guess_value_ = logits_[at_ + v_2_];
-					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && int(v_2_) < guess_thread_at_)) {
-						guess_thread_ = guess_value_;
-						guess_thread_at_ = int(v_2_);
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						logits_run_[v_2_] = logits_[at_ + v_3_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_run_[v_2_];
+						if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
+							guess_thread_ = logits_2_;
+							guess_thread_at_ = int(v_ + v_2_);
+						}
 					}
 				}
 			}
@@ -439,7 +474,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_3(
 	const kg_index slab_ = threads_ * 16;
 	int hits_thread_ = 0;
 	int rows_thread_ = 0;
-	for (kg_index from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 16; ++i_) {
+		const kg_index r_chunks_ = i_ * threads_ + thread_;
+		if (r_chunks_ < size_R_chunks_) {
+			hits_thread_ += int(kg_index(hits_chunk_[r_chunks_]));
+			rows_thread_ += int(kg_index(rows_chunk_[r_chunks_]));
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 16; ++i_) {
 			const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_);
@@ -485,6 +528,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1(
 	__shared__ int guess_parts_at_[8];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
+	float logits_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -493,17 +537,51 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1(
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
 	const kg_index at_ = r_ * size_V_;
-	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					logits_run_[v_2_] = kg_from_f16(logits_[at_ + v_3_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
+						guess_thread_ = logits_2_;
+						guess_thread_at_ = int(v_ + v_2_);
+					}
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float guess_value_ = kg_from_f16(logits_[at_ + v_2_]);
-					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && int(v_2_) < guess_thread_at_)) {
-						guess_thread_ = guess_value_;
-						guess_thread_at_ = int(v_2_);
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						logits_run_[v_2_] = kg_from_f16(logits_[at_ + v_3_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_run_[v_2_];
+						if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
+							guess_thread_ = logits_2_;
+							guess_thread_at_ = int(v_ + v_2_);
+						}
 					}
 				}
 			}
@@ -632,6 +710,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1(
 	__shared__ int guess_parts_at_[8];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
+	float logits_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -640,17 +719,51 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1(
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
 	const kg_index at_ = r_ * size_V_;
-	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					logits_run_[v_2_] = kg_from_bf16(logits_[at_ + v_3_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
+						guess_thread_ = logits_2_;
+						guess_thread_at_ = int(v_ + v_2_);
+					}
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float guess_value_ = kg_from_bf16(logits_[at_ + v_2_]);
-					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && int(v_2_) < guess_thread_at_)) {
-						guess_thread_ = guess_value_;
-						guess_thread_at_ = int(v_2_);
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						logits_run_[v_2_] = kg_from_bf16(logits_[at_ + v_3_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_run_[v_2_];
+						if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
+							guess_thread_ = logits_2_;
+							guess_thread_at_ = int(v_ + v_2_);
+						}
 					}
 				}
 			}

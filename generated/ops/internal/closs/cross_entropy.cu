@@ -271,6 +271,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 	__shared__ float average_sum_parts_[8];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
+	float logits_slab_[16];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -293,12 +294,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = logits_[r_ * size_V_ + v_2_];
-					top_thread_ = kg_max(top_thread_, logits_3_);
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_[r_ * size_V_ + v_3_];
+						logits_slab_[i_ * 4 + v_2_] = logits_3_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+						top_thread_ = kg_max(top_thread_, logits_3_);
+					}
 				}
 			}
 		}
@@ -315,13 +333,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 			float total_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_3_ = logits_[r_ * size_V_ + v_2_];
-						const float t_3_ = logits_3_ - base_2_;
-						total_run_ += expf(t_3_);
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+							const float t_3_ = logits_3_ - base_2_;
+							total_run_ += expf(t_3_);
+						}
 					}
 				}
 			}
@@ -331,13 +352,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_3_ = logits_[r_ * size_V_ + v_2_];
-						const float t_3_ = logits_3_ - base_2_;
-						average_sum_run_ += t_3_;
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+							const float t_3_ = logits_3_ - base_2_;
+							average_sum_run_ += t_3_;
+						}
 					}
 				}
 			}
@@ -345,11 +369,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (v_2_ < size_V_) {
-					count_ += 1;
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						count_ += 1;
+					}
 				}
 			}
 		}
@@ -568,6 +595,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 	__shared__ float average_sum_parts_[8];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
+	float logits_slab_[16];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -590,12 +618,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_2_]);
-					top_thread_ = kg_max(top_thread_, logits_3_);
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_3_]);
+						logits_slab_[i_ * 8 + v_2_] = logits_3_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						top_thread_ = kg_max(top_thread_, logits_3_);
+					}
 				}
 			}
 		}
@@ -612,13 +657,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 			float total_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_2_]);
-						const float t_3_ = logits_3_ - base_2_;
-						total_run_ += kg_rough_exp(t_3_);
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+							const float t_3_ = logits_3_ - base_2_;
+							total_run_ += kg_rough_exp(t_3_);
+						}
 					}
 				}
 			}
@@ -628,13 +676,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_2_]);
-						const float t_3_ = logits_3_ - base_2_;
-						average_sum_run_ += t_3_;
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+							const float t_3_ = logits_3_ - base_2_;
+							average_sum_run_ += t_3_;
+						}
 					}
 				}
 			}
@@ -642,11 +693,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					count_ += 1;
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						count_ += 1;
+					}
 				}
 			}
 		}
@@ -865,6 +919,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	__shared__ float average_sum_parts_[8];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
+	float logits_slab_[16];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -887,12 +942,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
-					top_thread_ = kg_max(top_thread_, logits_3_);
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_3_]);
+						logits_slab_[i_ * 8 + v_2_] = logits_3_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						top_thread_ = kg_max(top_thread_, logits_3_);
+					}
 				}
 			}
 		}
@@ -909,13 +981,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 			float total_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
-						const float t_3_ = logits_3_ - base_2_;
-						total_run_ += kg_rough_exp(t_3_);
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+							const float t_3_ = logits_3_ - base_2_;
+							total_run_ += kg_rough_exp(t_3_);
+						}
 					}
 				}
 			}
@@ -925,13 +1000,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
-						const float t_3_ = logits_3_ - base_2_;
-						average_sum_run_ += t_3_;
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+							const float t_3_ = logits_3_ - base_2_;
+							average_sum_run_ += t_3_;
+						}
 					}
 				}
 			}
@@ -939,11 +1017,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					count_ += 1;
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						count_ += 1;
+					}
 				}
 			}
 		}

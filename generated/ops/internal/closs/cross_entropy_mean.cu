@@ -270,6 +270,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__shared__ float average_sum_parts_[8];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
+	float logits_slab_[16];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -291,12 +292,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = logits_[at_ + v_2_];
-					top_thread_ = kg_max(top_thread_, logits_2_);
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_[at_ + v_3_];
+						logits_slab_[i_ * 4 + v_2_] = logits_2_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+						top_thread_ = kg_max(top_thread_, logits_2_);
+					}
 				}
 			}
 		}
@@ -313,13 +331,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			float total_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_2_ = logits_[at_ + v_2_];
-						const float t_2_ = logits_2_ - base_2_;
-						total_run_ += expf(t_2_);
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+							const float t_2_ = logits_2_ - base_2_;
+							total_run_ += expf(t_2_);
+						}
 					}
 				}
 			}
@@ -329,13 +350,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_2_ = logits_[at_ + v_2_];
-						const float t_2_ = logits_2_ - base_2_;
-						average_sum_run_ += t_2_;
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+							const float t_2_ = logits_2_ - base_2_;
+							average_sum_run_ += t_2_;
+						}
 					}
 				}
 			}
@@ -343,11 +367,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (v_2_ < size_V_) {
-					count_ += 1;
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						count_ += 1;
+					}
 				}
 			}
 		}
@@ -635,22 +662,56 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__shared__ float sum_parts_[8];
 	const kg_index size_R_chunks_ = kg_extent(&args->size_R_chunks_);
 	kg_await();
+	float sum_chunk_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
 	int rows_thread_ = 0;
 	float sum_thread_ = 0.0f;
-	for (kg_index from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index r_chunks_ = (i_ * threads_ + thread_) * 4;
+		if (r_chunks_ < size_R_chunks_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index r_chunks_2_ = r_chunks_ + v_;
+				if (r_chunks_2_ < size_R_chunks_) {
+					sum_chunk_run_[v_] = sum_chunk_[r_chunks_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index r_chunks_2_ = r_chunks_ + v_;
+				if (r_chunks_2_ < size_R_chunks_) {
+					const float sum_chunk_2_ = sum_chunk_run_[v_];
+					rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
+					sum_thread_ += sum_chunk_2_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
 		float sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (r_chunks_ < size_R_chunks_) {
-					rows_thread_ += int(kg_index(rows_chunk_[r_chunks_]));
-					sum_run_ += sum_chunk_[r_chunks_];
+			const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (r_chunks_ < size_R_chunks_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index r_chunks_2_ = r_chunks_ + v_;
+					if (r_chunks_2_ < size_R_chunks_) {
+						sum_chunk_run_[v_] = sum_chunk_[r_chunks_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index r_chunks_2_ = r_chunks_ + v_;
+					if (r_chunks_2_ < size_R_chunks_) {
+						const float sum_chunk_2_ = sum_chunk_run_[v_];
+						rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
+						sum_run_ += sum_chunk_2_;
+					}
 				}
 			}
 		}
@@ -775,6 +836,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__shared__ float average_sum_parts_[8];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
+	float logits_slab_[16];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -796,12 +858,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
-					top_thread_ = kg_max(top_thread_, logits_2_);
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = kg_from_f16(logits_[at_ + v_3_]);
+						logits_slab_[i_ * 8 + v_2_] = logits_2_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						top_thread_ = kg_max(top_thread_, logits_2_);
+					}
 				}
 			}
 		}
@@ -818,13 +897,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			float total_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
-						const float t_2_ = logits_2_ - base_2_;
-						total_run_ += kg_rough_exp(t_2_);
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+							const float t_2_ = logits_2_ - base_2_;
+							total_run_ += kg_rough_exp(t_2_);
+						}
 					}
 				}
 			}
@@ -834,13 +916,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
-						const float t_2_ = logits_2_ - base_2_;
-						average_sum_run_ += t_2_;
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+							const float t_2_ = logits_2_ - base_2_;
+							average_sum_run_ += t_2_;
+						}
 					}
 				}
 			}
@@ -848,11 +933,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					count_ += 1;
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						count_ += 1;
+					}
 				}
 			}
 		}
@@ -1144,6 +1232,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__shared__ float average_sum_parts_[8];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
+	float logits_slab_[16];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -1165,12 +1254,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-					top_thread_ = kg_max(top_thread_, logits_2_);
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = kg_from_bf16(logits_[at_ + v_3_]);
+						logits_slab_[i_ * 8 + v_2_] = logits_2_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						top_thread_ = kg_max(top_thread_, logits_2_);
+					}
 				}
 			}
 		}
@@ -1187,13 +1293,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			float total_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-						const float t_2_ = logits_2_ - base_2_;
-						total_run_ += kg_rough_exp(t_2_);
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+							const float t_2_ = logits_2_ - base_2_;
+							total_run_ += kg_rough_exp(t_2_);
+						}
 					}
 				}
 			}
@@ -1203,13 +1312,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (v_2_ < size_V_) {
-						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-						const float t_2_ = logits_2_ - base_2_;
-						average_sum_run_ += t_2_;
+				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const kg_index v_3_ = v_ + v_2_;
+						if (v_3_ < size_V_) {
+							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+							const float t_2_ = logits_2_ - base_2_;
+							average_sum_run_ += t_2_;
+						}
 					}
 				}
 			}
@@ -1217,11 +1329,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					count_ += 1;
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						count_ += 1;
+					}
 				}
 			}
 		}

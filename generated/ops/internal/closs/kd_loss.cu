@@ -232,6 +232,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32(
 	__shared__ float gap_sum_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float student_run_[4];
+	float teacher_run_[4];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -242,24 +244,78 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32(
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_[at_ + d_2_];
+					student_run_[v_] = student_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = teacher_[at_ + d_2_];
+					teacher_run_[v_] = teacher_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+					ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+					tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float student_2_ = student_[at_ + d_];
-					const float teacher_2_ = teacher_[at_ + d_];
-					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
-					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
-					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
-					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_[at_ + d_2_];
+						student_run_[v_] = student_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float teacher_2_ = teacher_[at_ + d_2_];
+						teacher_run_[v_] = teacher_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+						ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+						tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
+						const float t_ = student_2_ - teacher_2_;
+						gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
+					}
 				}
 			}
 		}
@@ -436,6 +492,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16(
 	__shared__ float gap_sum_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float student_run_[8];
+	float teacher_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -446,24 +504,78 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16(
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = kg_from_f16(student_[at_ + d_2_]);
+					student_run_[v_] = student_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_2_]);
+					teacher_run_[v_] = teacher_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+					ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+					tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float student_2_ = kg_from_f16(student_[at_ + d_]);
-					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
-					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
-					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
-					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
-					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = kg_from_f16(student_[at_ + d_2_]);
+						student_run_[v_] = student_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float teacher_2_ = kg_from_f16(teacher_[at_ + d_2_]);
+						teacher_run_[v_] = teacher_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+						ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+						tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
+						const float t_ = student_2_ - teacher_2_;
+						gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
+					}
 				}
 			}
 		}
@@ -640,6 +752,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16(
 	__shared__ float gap_sum_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float student_run_[8];
+	float teacher_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -650,24 +764,78 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16(
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
+					student_run_[v_] = student_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
+					teacher_run_[v_] = teacher_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+					ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+					tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
-					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
-					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
-					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
-					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
+						student_run_[v_] = student_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
+						teacher_run_[v_] = teacher_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+						ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+						tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
+						const float t_ = student_2_ - teacher_2_;
+						gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
+					}
 				}
 			}
 		}
@@ -842,31 +1010,93 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 	__shared__ float tt_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[4];
+	float teacher_run_[4];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
+	const kg_index at_ = r_ * size_D_;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_[at_ + d_2_];
+					student_row_[i_ * 4 + v_] = student_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = teacher_[at_ + d_2_];
+					teacher_row_[i_ * 4 + v_] = teacher_2_;
+				}
+			}
+		}
+	}
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
-	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 4 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+					st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+					ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+					tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float student_2_ = student_[at_ + d_];
-					const float teacher_2_ = teacher_[at_ + d_];
-					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
-					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
-					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_[at_ + d_2_];
+						student_run_[v_] = student_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float teacher_2_ = teacher_[at_ + d_2_];
+						teacher_run_[v_] = teacher_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+						ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+						tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
+					}
 				}
 			}
 		}
@@ -904,16 +1134,50 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 	const bool t_2_ = ss_ < 1e-12f;
 	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_3_ = 2.0f * d_ss_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float student_2_ = student_[at_ + d_];
-					const float teacher_2_ = teacher_[at_ + d_];
-					d_student_[at_ + d_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 4 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+					d_student_[at_ + d_2_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_[at_ + d_2_];
+						student_run_[v_] = student_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float teacher_2_ = teacher_[at_ + d_2_];
+						teacher_run_[v_] = teacher_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						d_student_[at_ + d_2_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
+					}
 				}
 			}
 		}
@@ -1079,31 +1343,93 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 	__shared__ float tt_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
+	const kg_index at_ = r_ * size_D_;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = kg_from_f16(student_[at_ + d_2_]);
+					student_row_[i_ * 8 + v_] = student_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_2_]);
+					teacher_row_[i_ * 8 + v_] = teacher_2_;
+				}
+			}
+		}
+	}
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
-	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 8 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+					st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+					ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+					tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float student_2_ = kg_from_f16(student_[at_ + d_]);
-					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
-					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
-					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
-					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = kg_from_f16(student_[at_ + d_2_]);
+						student_run_[v_] = student_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float teacher_2_ = kg_from_f16(teacher_[at_ + d_2_]);
+						teacher_run_[v_] = teacher_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+						ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+						tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
+					}
 				}
 			}
 		}
@@ -1141,16 +1467,50 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 	const bool t_2_ = ss_ < 1e-12f;
 	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_3_ = 2.0f * d_ss_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float student_2_ = kg_from_f16(student_[at_ + d_]);
-					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
-					d_student_[at_ + d_] = kg_to_f16(fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 8 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+					d_student_[at_ + d_2_] = kg_to_f16(fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = kg_from_f16(student_[at_ + d_2_]);
+						student_run_[v_] = student_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float teacher_2_ = kg_from_f16(teacher_[at_ + d_2_]);
+						teacher_run_[v_] = teacher_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						d_student_[at_ + d_2_] = kg_to_f16(fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
+					}
 				}
 			}
 		}
@@ -1316,31 +1676,93 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 	__shared__ float tt_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
 	const float d_loss_2_ = d_loss_[r_];
+	const kg_index at_ = r_ * size_D_;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
+					student_row_[i_ * 8 + v_] = student_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
+					teacher_row_[i_ * 8 + v_] = teacher_2_;
+				}
+			}
+		}
+	}
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
-	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 8 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+					st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+					ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+					tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
-					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
-					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
-					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
+						student_run_[v_] = student_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
+						teacher_run_[v_] = teacher_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+						ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+						tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
+					}
 				}
 			}
 		}
@@ -1378,16 +1800,50 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 	const bool t_2_ = ss_ < 1e-12f;
 	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_3_ = 2.0f * d_ss_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
-					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-					d_student_[at_ + d_] = kg_to_bf16(fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_row_[i_ * 8 + v_];
+					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+					d_student_[at_ + d_2_] = kg_to_bf16(fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
+						student_run_[v_] = student_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
+						teacher_run_[v_] = teacher_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float student_2_ = student_run_[v_];
+						const float teacher_2_ = teacher_run_[v_];
+						d_student_[at_ + d_2_] = kg_to_bf16(fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
+					}
 				}
 			}
 		}

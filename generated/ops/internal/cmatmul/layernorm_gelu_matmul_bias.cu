@@ -456,23 +456,64 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	__shared__ float var_sum_parts_[8];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
+	float x_row_[16];
+	float x_run_[4];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[r_ * size_K_] : 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_row_[i_ * 4 + v_] = x_[r_ * size_K_ + k_2_];
+				}
+			}
+		}
+	}
 	float rest_sum_thread_ = 0.0f;
-	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_thread_ += t_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (k_ < size_K_) {
-					const float t_ = x_[r_ * size_K_ + k_] - first_;
-					rest_sum_run_ += t_;
+			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = x_[r_ * size_K_ + k_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
+						const float t_ = x_2_ - first_;
+						rest_sum_run_ += t_;
+					}
 				}
 			}
 		}
@@ -492,17 +533,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, kg_index(1)));
 	const float rest_2_ = rest_sum_2_ / t_;
-	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (k_ < size_K_) {
-					const float t_2_ = x_[r_ * size_K_ + k_] - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
+			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = x_[r_ * size_K_ + k_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
+					}
 				}
 			}
 		}
@@ -1170,23 +1238,64 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	__shared__ float var_sum_parts_[8];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
+	float x_row_[16];
+	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_f16(x_[r_ * size_K_]) : 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_row_[i_ * 8 + v_] = kg_from_f16(x_[r_ * size_K_ + k_2_]);
+				}
+			}
+		}
+	}
 	float rest_sum_thread_ = 0.0f;
-	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_thread_ += t_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (k_ < size_K_) {
-					const float t_ = kg_from_f16(x_[r_ * size_K_ + k_]) - first_;
-					rest_sum_run_ += t_;
+			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = kg_from_f16(x_[r_ * size_K_ + k_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
+						const float t_ = x_2_ - first_;
+						rest_sum_run_ += t_;
+					}
 				}
 			}
 		}
@@ -1206,17 +1315,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, kg_index(1)));
 	const float rest_2_ = rest_sum_2_ / t_;
-	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (k_ < size_K_) {
-					const float t_2_ = kg_from_f16(x_[r_ * size_K_ + k_]) - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
+			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = kg_from_f16(x_[r_ * size_K_ + k_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
+					}
 				}
 			}
 		}
@@ -1884,23 +2020,64 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	__shared__ float var_sum_parts_[8];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
+	float x_row_[16];
+	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_row_[i_ * 8 + v_] = kg_from_bf16(x_[r_ * size_K_ + k_2_]);
+				}
+			}
+		}
+	}
 	float rest_sum_thread_ = 0.0f;
-	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_thread_ += t_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (k_ < size_K_) {
-					const float t_ = kg_from_bf16(x_[r_ * size_K_ + k_]) - first_;
-					rest_sum_run_ += t_;
+			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = kg_from_bf16(x_[r_ * size_K_ + k_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
+						const float t_ = x_2_ - first_;
+						rest_sum_run_ += t_;
+					}
 				}
 			}
 		}
@@ -1920,17 +2097,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, kg_index(1)));
 	const float rest_2_ = rest_sum_2_ / t_;
-	for (kg_index from_ = 0; from_ < size_K_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (k_ < size_K_) {
-					const float t_2_ = kg_from_bf16(x_[r_ * size_K_ + k_]) - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
+			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = kg_from_bf16(x_[r_ * size_K_ + k_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
+					}
 				}
 			}
 		}
@@ -4337,12 +4541,29 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float x_row_[8];
+	float d_h_row_[8];
+	float gamma_run_[4];
+	float beta_run_[4];
+	float kept_[8];
+	float x_run_[4];
+	float d_h_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(blockIdx.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_K_;
@@ -4350,26 +4571,121 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float first_ = t_ ? x_[row_ * size_K_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_row_[i_ * 4 + v_] = x_[row_ * size_K_ + k_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+						d_h_row_[i_ * 4 + v_] = d_h_2_;
+					}
+				}
+			}
+		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (kg_index from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float gamma_2_ = gamma_[k_2_];
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						beta_run_[v_] = beta_[k_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_row_[i_ * 4 + v_];
+						const float t_3_ = x_2_ - first_ - rest_2_;
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
+						d_rest_part_thread_ += t_4_;
+						kept_[i_ * 4 + v_] = h_gelu_x_sigmoid_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (k_ < size_K_) {
-						const float t_3_ = x_[row_ * size_K_ + k_] - first_ - rest_2_;
-						const float gamma_2_ = gamma_[k_];
-						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_[k_];
-						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
-						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
-						d_rest_part_run_ += t_4_;
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (k_ < size_K_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							x_run_[v_] = x_[row_ * size_K_ + k_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float gamma_2_ = gamma_[k_2_];
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							beta_run_[v_] = beta_[k_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+							d_h_run_[v_] = d_h_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_h_2_ = d_h_run_[v_];
+							const float t_3_ = x_2_ - first_ - rest_2_;
+							const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+							const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+							const float t_4_ = d_h_gelu_x_ * gamma_2_;
+							d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
+							d_rest_part_run_ += t_4_;
+						}
 					}
 				}
 			}
@@ -4396,36 +4712,124 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (kg_index from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (k_ < size_K_) {
-						const float t_5_ = x_[row_ * size_K_ + k_] - first_ - rest_2_;
-						const float gamma_2_ = gamma_[k_];
-						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_[k_];
-						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
-						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float gamma_2_ = gamma_[k_2_];
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						beta_run_[v_] = beta_[k_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_row_[i_ * 4 + v_];
+						const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
+						const float t_5_ = x_2_ - first_ - rest_2_;
+						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_[row_ * size_K_ + k_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + k_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_]);
+						d_x_[row_ * size_K_ + k_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+						d_gamma_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+						d_beta_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (k_ < size_K_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							x_run_[v_] = x_[row_ * size_K_ + k_2_];
 						}
-						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_;
-						} else {
-							d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float gamma_2_ = gamma_[k_2_];
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							beta_run_[v_] = beta_[k_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+							d_h_run_[v_] = d_h_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_h_2_ = d_h_run_[v_];
+							const float t_5_ = x_2_ - first_ - rest_2_;
+							const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+							const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+							const float t_6_ = d_h_gelu_x_ * gamma_2_;
+							d_x_[row_ * size_K_ + k_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
+							}
+							if (row_ == from_) {
+								d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
+							} else {
+								d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
+							}
 						}
 					}
 				}
 			}
 		}
 		__syncthreads();
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					d_gamma_reduced_block_[at_ + k_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
+					d_beta_reduced_block_[at_ + k_2_] = d_beta_reduced_block_sums_[i_ * 4 + v_];
+				}
+			}
+		}
 	}
 }
 
@@ -5126,27 +5530,78 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
+	float d_bias_reduced_block_sums_[8];
+	float d_y_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(blockIdx.x) * 32;
 	const kg_index to_ = min(from_ + 32, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
 	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const kg_index at_2_ = row_ * size_N_;
-		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 4;
+			if (n_ < size_N_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (n_ < size_N_) {
-						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = 0.0f + d_y_[at_2_ + n_];
-						} else {
-							d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						d_y_run_[v_] = d_y_[at_2_ + n_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_bias_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (n_ < size_N_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							d_y_run_[v_] = d_y_[at_2_ + n_2_];
 						}
 					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							const float d_y_2_ = d_y_run_[v_];
+							if (row_ == from_) {
+								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+							} else {
+								d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 4;
+		if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 4 + v_];
 				}
 			}
 		}
@@ -5671,12 +6126,29 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float x_row_[8];
+	float d_h_row_[8];
+	float gamma_run_[8];
+	float beta_run_[8];
+	float kept_[8];
+	float x_run_[8];
+	float d_h_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(blockIdx.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_K_;
@@ -5684,26 +6156,121 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float first_ = t_ ? kg_from_f16(x_[row_ * size_K_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_row_[i_ * 8 + v_] = kg_from_f16(x_[row_ * size_K_ + k_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+						d_h_row_[i_ * 8 + v_] = d_h_2_;
+					}
+				}
+			}
+		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (kg_index from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float gamma_2_ = kg_from_f16(gamma_[k_2_]);
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						beta_run_[v_] = kg_from_f16(beta_[k_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+						const float t_3_ = x_2_ - first_ - rest_2_;
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
+						d_rest_part_thread_ += t_4_;
+						kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (k_ < size_K_) {
-						const float t_3_ = kg_from_f16(x_[row_ * size_K_ + k_]) - first_ - rest_2_;
-						const float gamma_2_ = kg_from_f16(gamma_[k_]);
-						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_f16(beta_[k_]);
-						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
-						const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
-						const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
-						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
-						d_rest_part_run_ += t_4_;
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							x_run_[v_] = kg_from_f16(x_[row_ * size_K_ + k_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float gamma_2_ = kg_from_f16(gamma_[k_2_]);
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							beta_run_[v_] = kg_from_f16(beta_[k_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+							d_h_run_[v_] = d_h_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_h_2_ = d_h_run_[v_];
+							const float t_3_ = x_2_ - first_ - rest_2_;
+							const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+							const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
+							const float t_4_ = d_h_gelu_x_ * gamma_2_;
+							d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
+							d_rest_part_run_ += t_4_;
+						}
 					}
 				}
 			}
@@ -5730,36 +6297,124 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float t_3_ = kg_rough_div(2.0f * d_var_, t_2_);
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = kg_rough_div(d_rest_, t_2_);
-		for (kg_index from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (k_ < size_K_) {
-						const float t_5_ = kg_from_f16(x_[row_ * size_K_ + k_]) - first_ - rest_2_;
-						const float gamma_2_ = kg_from_f16(gamma_[k_]);
-						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + kg_from_f16(beta_[k_]);
-						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
-						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float gamma_2_ = kg_from_f16(gamma_[k_2_]);
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						beta_run_[v_] = kg_from_f16(beta_[k_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+						const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+						const float t_5_ = x_2_ - first_ - rest_2_;
+						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_[row_ * size_K_ + k_] = kg_to_f16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + k_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_]);
+						d_x_[row_ * size_K_ + k_2_] = kg_to_f16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							x_run_[v_] = kg_from_f16(x_[row_ * size_K_ + k_2_]);
 						}
-						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_;
-						} else {
-							d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float gamma_2_ = kg_from_f16(gamma_[k_2_]);
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							beta_run_[v_] = kg_from_f16(beta_[k_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+							d_h_run_[v_] = d_h_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_h_2_ = d_h_run_[v_];
+							const float t_5_ = x_2_ - first_ - rest_2_;
+							const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+							const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+							const float t_6_ = d_h_gelu_x_ * gamma_2_;
+							d_x_[row_ * size_K_ + k_2_] = kg_to_f16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
+							}
+							if (row_ == from_) {
+								d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
+							} else {
+								d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
+							}
 						}
 					}
 				}
 			}
 		}
 		__syncthreads();
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					d_gamma_reduced_block_[at_ + k_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+					d_beta_reduced_block_[at_ + k_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
+				}
+			}
+		}
 	}
 }
 
@@ -6525,27 +7180,78 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
+	float d_bias_reduced_block_sums_[8];
+	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(blockIdx.x) * 32;
 	const kg_index to_ = min(from_ + 32, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
 	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const kg_index at_2_ = row_ * size_N_;
-		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (n_ < size_N_) {
-						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_f16(d_y_[at_2_ + n_]);
-						} else {
-							d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_y_[at_2_ + n_]);
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						d_y_run_[v_] = kg_from_f16(d_y_[at_2_ + n_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (n_ < size_N_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							d_y_run_[v_] = kg_from_f16(d_y_[at_2_ + n_2_]);
 						}
 					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							const float d_y_2_ = d_y_run_[v_];
+							if (row_ == from_) {
+								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+							} else {
+								d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
+		if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
 				}
 			}
 		}
@@ -7070,12 +7776,29 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float x_row_[8];
+	float d_h_row_[8];
+	float gamma_run_[8];
+	float beta_run_[8];
+	float kept_[8];
+	float x_run_[8];
+	float d_h_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(blockIdx.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_K_;
@@ -7083,26 +7806,121 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_K_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_row_[i_ * 8 + v_] = kg_from_bf16(x_[row_ * size_K_ + k_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+						d_h_row_[i_ * 8 + v_] = d_h_2_;
+					}
+				}
+			}
+		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (kg_index from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float gamma_2_ = kg_from_bf16(gamma_[k_2_]);
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						beta_run_[v_] = kg_from_bf16(beta_[k_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+						const float t_3_ = x_2_ - first_ - rest_2_;
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
+						d_rest_part_thread_ += t_4_;
+						kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (k_ < size_K_) {
-						const float t_3_ = kg_from_bf16(x_[row_ * size_K_ + k_]) - first_ - rest_2_;
-						const float gamma_2_ = kg_from_bf16(gamma_[k_]);
-						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
-						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
-						const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
-						const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
-						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
-						d_rest_part_run_ += t_4_;
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							x_run_[v_] = kg_from_bf16(x_[row_ * size_K_ + k_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float gamma_2_ = kg_from_bf16(gamma_[k_2_]);
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							beta_run_[v_] = kg_from_bf16(beta_[k_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+							d_h_run_[v_] = d_h_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_h_2_ = d_h_run_[v_];
+							const float t_3_ = x_2_ - first_ - rest_2_;
+							const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+							const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
+							const float t_4_ = d_h_gelu_x_ * gamma_2_;
+							d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
+							d_rest_part_run_ += t_4_;
+						}
 					}
 				}
 			}
@@ -7129,36 +7947,124 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float t_3_ = kg_rough_div(2.0f * d_var_, t_2_);
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = kg_rough_div(d_rest_, t_2_);
-		for (kg_index from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (k_ < size_K_) {
-						const float t_5_ = kg_from_bf16(x_[row_ * size_K_ + k_]) - first_ - rest_2_;
-						const float gamma_2_ = kg_from_bf16(gamma_[k_]);
-						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
-						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
-						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float gamma_2_ = kg_from_bf16(gamma_[k_2_]);
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						beta_run_[v_] = kg_from_bf16(beta_[k_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+						const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+						const float t_5_ = x_2_ - first_ - rest_2_;
+						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_[row_ * size_K_ + k_] = kg_to_bf16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + k_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_]);
+						d_x_[row_ * size_K_ + k_2_] = kg_to_bf16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							x_run_[v_] = kg_from_bf16(x_[row_ * size_K_ + k_2_]);
 						}
-						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_;
-						} else {
-							d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float gamma_2_ = kg_from_bf16(gamma_[k_2_]);
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							beta_run_[v_] = kg_from_bf16(beta_[k_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+							d_h_run_[v_] = d_h_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index k_2_ = k_ + v_;
+						if (k_2_ < size_K_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_h_2_ = d_h_run_[v_];
+							const float t_5_ = x_2_ - first_ - rest_2_;
+							const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+							const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+							const float t_6_ = d_h_gelu_x_ * gamma_2_;
+							d_x_[row_ * size_K_ + k_2_] = kg_to_bf16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
+							}
+							if (row_ == from_) {
+								d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
+							} else {
+								d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
+							}
 						}
 					}
 				}
 			}
 		}
 		__syncthreads();
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					d_gamma_reduced_block_[at_ + k_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+					d_beta_reduced_block_[at_ + k_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
+				}
+			}
+		}
 	}
 }
 
@@ -7924,27 +8830,78 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
+	float d_bias_reduced_block_sums_[8];
+	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(blockIdx.x) * 32;
 	const kg_index to_ = min(from_ + 32, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
 	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const kg_index at_2_ = row_ * size_N_;
-		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (n_ < size_N_) {
-						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_y_[at_2_ + n_]);
-						} else {
-							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + n_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (n_ < size_N_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + n_2_]);
 						}
 					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							const float d_y_2_ = d_y_run_[v_];
+							if (row_ == from_) {
+								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+							} else {
+								d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
+		if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
 				}
 			}
 		}

@@ -6007,30 +6007,81 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
+	float d_bias_reduced_block_sums_[8];
+	float d_c_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
 	const kg_index from_ = kg_index(blockIdx.x) * 32;
 	const kg_index to_ = min(from_ + 32, rows_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
 	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const kg_index m_ = row_ % size_M_;
 		const kg_index z_ = row_ / size_M_;
 		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 4;
+			if (n_ < size_N_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (n_ < size_N_) {
-						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = 0.0f + d_c_[at_2_ + n_];
-						} else {
-							d_bias_reduced_block_[at_ + n_] += d_c_[at_2_ + n_];
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						d_c_run_[v_] = d_c_[at_2_ + n_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						const float d_c_2_ = d_c_run_[v_];
+						d_bias_reduced_block_sums_[i_ * 4 + v_] += d_c_2_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (n_ < size_N_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							d_c_run_[v_] = d_c_[at_2_ + n_2_];
 						}
 					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							const float d_c_2_ = d_c_run_[v_];
+							if (row_ == from_) {
+								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
+							} else {
+								d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 4;
+		if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 4 + v_];
 				}
 			}
 		}
@@ -6750,30 +6801,81 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
+	float d_bias_reduced_block_sums_[8];
+	float d_c_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
 	const kg_index from_ = kg_index(blockIdx.x) * 32;
 	const kg_index to_ = min(from_ + 32, rows_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
 	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const kg_index m_ = row_ % size_M_;
 		const kg_index z_ = row_ / size_M_;
 		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (n_ < size_N_) {
-						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_f16(d_c_[at_2_ + n_]);
-						} else {
-							d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_c_[at_2_ + n_]);
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						d_c_run_[v_] = kg_from_f16(d_c_[at_2_ + n_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						const float d_c_2_ = d_c_run_[v_];
+						d_bias_reduced_block_sums_[i_ * 8 + v_] += d_c_2_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (n_ < size_N_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							d_c_run_[v_] = kg_from_f16(d_c_[at_2_ + n_2_]);
 						}
 					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							const float d_c_2_ = d_c_run_[v_];
+							if (row_ == from_) {
+								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
+							} else {
+								d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
+		if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
 				}
 			}
 		}
@@ -7493,30 +7595,81 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
 	kg_await();
+	float d_bias_reduced_block_sums_[8];
+	float d_c_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
 	const kg_index from_ = kg_index(blockIdx.x) * 32;
 	const kg_index to_ = min(from_ + 32, rows_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
 	const kg_index at_ = kg_index(blockIdx.x) * size_N_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const kg_index m_ = row_ % size_M_;
 		const kg_index z_ = row_ / size_M_;
 		const kg_index at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (kg_index from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index n_ = (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (n_ < size_N_) {
-						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_c_[at_2_ + n_]);
-						} else {
-							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_c_[at_2_ + n_]);
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						d_c_run_[v_] = kg_from_bf16(d_c_[at_2_ + n_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index n_2_ = n_ + v_;
+					if (n_2_ < size_N_) {
+						const float d_c_2_ = d_c_run_[v_];
+						d_bias_reduced_block_sums_[i_ * 8 + v_] += d_c_2_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (n_ < size_N_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							d_c_run_[v_] = kg_from_bf16(d_c_[at_2_ + n_2_]);
 						}
 					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index n_2_ = n_ + v_;
+						if (n_2_ < size_N_) {
+							const float d_c_2_ = d_c_run_[v_];
+							if (row_ == from_) {
+								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
+							} else {
+								d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index n_ = (i_ * threads_ + thread_) * 8;
+		if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
 				}
 			}
 		}

@@ -163,21 +163,54 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_tot
 	__shared__ float part_parts_[8];
 	const kg_index size_P_chunks_ = kg_extent(&args->size_P_chunks_);
 	kg_await();
+	float part_chunk_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
 	const float total_2_ = total_[0];
 	float part_thread_ = 0.0f;
-	for (kg_index from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index p_chunks_ = (i_ * threads_ + thread_) * 4;
+		if (p_chunks_ < size_P_chunks_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index p_chunks_2_ = p_chunks_ + v_;
+				if (p_chunks_2_ < size_P_chunks_) {
+					part_chunk_run_[v_] = part_chunk_[p_chunks_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index p_chunks_2_ = p_chunks_ + v_;
+				if (p_chunks_2_ < size_P_chunks_) {
+					const float part_chunk_2_ = part_chunk_run_[v_];
+					part_thread_ += part_chunk_2_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
 		float part_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (p_chunks_ < size_P_chunks_) {
-					part_run_ += part_chunk_[p_chunks_];
+			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (p_chunks_ < size_P_chunks_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index p_chunks_2_ = p_chunks_ + v_;
+					if (p_chunks_2_ < size_P_chunks_) {
+						part_chunk_run_[v_] = part_chunk_[p_chunks_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index p_chunks_2_ = p_chunks_ + v_;
+					if (p_chunks_2_ < size_P_chunks_) {
+						const float part_chunk_2_ = part_chunk_run_[v_];
+						part_run_ += part_chunk_2_;
+					}
 				}
 			}
 		}
@@ -361,20 +394,53 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_f32
 	__shared__ float part_parts_[8];
 	const kg_index size_P_chunks_ = kg_extent(&args->size_P_chunks_);
 	kg_await();
+	float part_chunk_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
 	float part_thread_ = 0.0f;
-	for (kg_index from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index p_chunks_ = (i_ * threads_ + thread_) * 4;
+		if (p_chunks_ < size_P_chunks_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index p_chunks_2_ = p_chunks_ + v_;
+				if (p_chunks_2_ < size_P_chunks_) {
+					part_chunk_run_[v_] = part_chunk_[p_chunks_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index p_chunks_2_ = p_chunks_ + v_;
+				if (p_chunks_2_ < size_P_chunks_) {
+					const float part_chunk_2_ = part_chunk_run_[v_];
+					part_thread_ += part_chunk_2_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
 		float part_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (p_chunks_ < size_P_chunks_) {
-					part_run_ += part_chunk_[p_chunks_];
+			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (p_chunks_ < size_P_chunks_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index p_chunks_2_ = p_chunks_ + v_;
+					if (p_chunks_2_ < size_P_chunks_) {
+						part_chunk_run_[v_] = part_chunk_[p_chunks_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index p_chunks_2_ = p_chunks_ + v_;
+					if (p_chunks_2_ < size_P_chunks_) {
+						const float part_chunk_2_ = part_chunk_run_[v_];
+						part_run_ += part_chunk_2_;
+					}
 				}
 			}
 		}

@@ -151,7 +151,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_count_nonfinite_f3
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
 	int y_reduced_thread_ = 0;
-	for (kg_index from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 16; ++i_) {
+		const kg_index p_chunks_ = i_ * threads_ + thread_;
+		if (p_chunks_ < size_P_chunks_) {
+			y_reduced_thread_ += int(kg_index(y_reduced_chunk_[p_chunks_]));
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 16; ++i_) {
 			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_);

@@ -212,7 +212,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_f32_1(
 	const kg_index slab_ = threads_ * 16;
 	int count_thread_ = 0;
 	const kg_index at_ = b_ * size_L_;
-	for (kg_index from_ = 0; from_ < size_L_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 16; ++i_) {
+		const kg_index l_ = i_ * threads_ + thread_;
+		if (l_ < size_L_) {
+			count_thread_ += int(kg_index(int(mask_[at_ + l_])) != 0 ? 1 : 0);
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_L_; from_ += slab_) {
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 16; ++i_) {
 			const kg_index l_ = from_ + (i_ * threads_ + thread_);

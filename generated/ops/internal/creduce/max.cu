@@ -170,19 +170,52 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_max_f32_2(
 	__shared__ float y_reduced_parts_[8];
 	const kg_index size_P_chunks_ = kg_extent(&args->size_P_chunks_);
 	kg_await();
+	float y_reduced_chunk_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
 	float y_reduced_thread_ = -INFINITY;
-	for (kg_index from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index p_chunks_ = (i_ * threads_ + thread_) * 4;
+		if (p_chunks_ < size_P_chunks_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (p_chunks_ < size_P_chunks_) {
-					y_reduced_thread_ = kg_max(y_reduced_thread_, y_reduced_chunk_[p_chunks_]);
+				const kg_index p_chunks_2_ = p_chunks_ + v_;
+				if (p_chunks_2_ < size_P_chunks_) {
+					y_reduced_chunk_run_[v_] = y_reduced_chunk_[p_chunks_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index p_chunks_2_ = p_chunks_ + v_;
+				if (p_chunks_2_ < size_P_chunks_) {
+					const float y_reduced_chunk_2_ = y_reduced_chunk_run_[v_];
+					y_reduced_thread_ = kg_max(y_reduced_thread_, y_reduced_chunk_2_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (p_chunks_ < size_P_chunks_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index p_chunks_2_ = p_chunks_ + v_;
+					if (p_chunks_2_ < size_P_chunks_) {
+						y_reduced_chunk_run_[v_] = y_reduced_chunk_[p_chunks_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index p_chunks_2_ = p_chunks_ + v_;
+					if (p_chunks_2_ < size_P_chunks_) {
+						const float y_reduced_chunk_2_ = y_reduced_chunk_run_[v_];
+						y_reduced_thread_ = kg_max(y_reduced_thread_, y_reduced_chunk_2_);
+					}
 				}
 			}
 		}

@@ -216,6 +216,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	__shared__ float bb_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float a_run_[4];
+	float b_run_[4];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -225,21 +227,73 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_[at_ + d_2_];
+					a_run_[v_] = a_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = b_[at_ + d_2_];
+					b_run_[v_] = b_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+					aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+					bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float a_2_ = a_[at_ + d_];
-					const float b_2_ = b_[at_ + d_];
-					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
-					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
-					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_[at_ + d_2_];
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = b_[at_ + d_2_];
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+						aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+						bb_run_ = fmaf(b_2_, b_2_, bb_run_);
+					}
 				}
 			}
 		}
@@ -380,6 +434,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	__shared__ float bb_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float a_run_[8];
+	float b_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -389,21 +445,73 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = kg_from_f16(a_[at_ + d_2_]);
+					a_run_[v_] = a_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = kg_from_f16(b_[at_ + d_2_]);
+					b_run_[v_] = b_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+					aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+					bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float a_2_ = kg_from_f16(a_[at_ + d_]);
-					const float b_2_ = kg_from_f16(b_[at_ + d_]);
-					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
-					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
-					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = kg_from_f16(a_[at_ + d_2_]);
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = kg_from_f16(b_[at_ + d_2_]);
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+						aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+						bb_run_ = fmaf(b_2_, b_2_, bb_run_);
+					}
 				}
 			}
 		}
@@ -544,6 +652,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	__shared__ float bb_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float a_run_[8];
+	float b_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -553,21 +663,73 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+					a_run_[v_] = a_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+					b_run_[v_] = b_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+					aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+					bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
-					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
-					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
-					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
-					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+						aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+						bb_run_ = fmaf(b_2_, b_2_, bb_run_);
+					}
 				}
 			}
 		}
@@ -710,31 +872,93 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	__shared__ float bb_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float a_row_[16];
+	float b_row_[16];
+	float a_run_[4];
+	float b_run_[4];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
 	const float d_y_2_ = d_y_[r_];
+	const kg_index at_ = r_ * size_D_;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_[at_ + d_2_];
+					a_row_[i_ * 4 + v_] = a_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = b_[at_ + d_2_];
+					b_row_[i_ * 4 + v_] = b_2_;
+				}
+			}
+		}
+	}
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
-	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_row_[i_ * 4 + v_];
+					const float b_2_ = b_row_[i_ * 4 + v_];
+					ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+					aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+					bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float a_2_ = a_[at_ + d_];
-					const float b_2_ = b_[at_ + d_];
-					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
-					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
-					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_[at_ + d_2_];
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = b_[at_ + d_2_];
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+						aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+						bb_run_ = fmaf(b_2_, b_2_, bb_run_);
+					}
 				}
 			}
 		}
@@ -773,17 +997,52 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	const bool t_3_ = bb_ < 1e-12f;
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float b_2_ = b_[at_ + d_];
-					const float a_2_ = a_[at_ + d_];
-					d_a_[at_ + d_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
-					d_b_[at_ + d_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_row_[i_ * 4 + v_];
+					const float b_2_ = b_row_[i_ * 4 + v_];
+					d_a_[at_ + d_2_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+					d_b_[at_ + d_2_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_[at_ + d_2_];
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = b_[at_ + d_2_];
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						d_a_[at_ + d_2_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+						d_b_[at_ + d_2_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+					}
 				}
 			}
 		}
@@ -953,31 +1212,93 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	__shared__ float bb_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float a_row_[16];
+	float b_row_[16];
+	float a_run_[8];
+	float b_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
 	const float d_y_2_ = kg_from_f16(d_y_[r_]);
+	const kg_index at_ = r_ * size_D_;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = kg_from_f16(a_[at_ + d_2_]);
+					a_row_[i_ * 8 + v_] = a_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = kg_from_f16(b_[at_ + d_2_]);
+					b_row_[i_ * 8 + v_] = b_2_;
+				}
+			}
+		}
+	}
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
-	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_row_[i_ * 8 + v_];
+					const float b_2_ = b_row_[i_ * 8 + v_];
+					ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+					aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+					bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float a_2_ = kg_from_f16(a_[at_ + d_]);
-					const float b_2_ = kg_from_f16(b_[at_ + d_]);
-					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
-					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
-					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = kg_from_f16(a_[at_ + d_2_]);
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = kg_from_f16(b_[at_ + d_2_]);
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+						aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+						bb_run_ = fmaf(b_2_, b_2_, bb_run_);
+					}
 				}
 			}
 		}
@@ -1016,17 +1337,52 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	const bool t_3_ = bb_ < 1e-12f;
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float b_2_ = kg_from_f16(b_[at_ + d_]);
-					const float a_2_ = kg_from_f16(a_[at_ + d_]);
-					d_a_[at_ + d_] = kg_to_f16(fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
-					d_b_[at_ + d_] = kg_to_f16(fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_row_[i_ * 8 + v_];
+					const float b_2_ = b_row_[i_ * 8 + v_];
+					d_a_[at_ + d_2_] = kg_to_f16(fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+					d_b_[at_ + d_2_] = kg_to_f16(fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = kg_from_f16(a_[at_ + d_2_]);
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = kg_from_f16(b_[at_ + d_2_]);
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						d_a_[at_ + d_2_] = kg_to_f16(fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+						d_b_[at_ + d_2_] = kg_to_f16(fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
+					}
 				}
 			}
 		}
@@ -1196,31 +1552,93 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	__shared__ float bb_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float a_row_[16];
+	float b_row_[16];
+	float a_run_[8];
+	float b_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
 	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
+	const kg_index at_ = r_ * size_D_;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+					a_row_[i_ * 8 + v_] = a_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+					b_row_[i_ * 8 + v_] = b_2_;
+				}
+			}
+		}
+	}
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
-	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_row_[i_ * 8 + v_];
+					const float b_2_ = b_row_[i_ * 8 + v_];
+					ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+					aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+					bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
-					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
-					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
-					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
-					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+						aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+						bb_run_ = fmaf(b_2_, b_2_, bb_run_);
+					}
 				}
 			}
 		}
@@ -1259,17 +1677,52 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	const bool t_3_ = bb_ < 1e-12f;
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
-					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
-					d_a_[at_ + d_] = kg_to_bf16(fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
-					d_b_[at_ + d_] = kg_to_bf16(fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_row_[i_ * 8 + v_];
+					const float b_2_ = b_row_[i_ * 8 + v_];
+					d_a_[at_ + d_2_] = kg_to_bf16(fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+					d_b_[at_ + d_2_] = kg_to_bf16(fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+						a_run_[v_] = a_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+						b_run_[v_] = b_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float a_2_ = a_run_[v_];
+						const float b_2_ = b_run_[v_];
+						d_a_[at_ + d_2_] = kg_to_bf16(fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+						d_b_[at_ + d_2_] = kg_to_bf16(fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
+					}
 				}
 			}
 		}

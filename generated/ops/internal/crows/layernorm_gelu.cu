@@ -255,23 +255,66 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	__shared__ float var_sum_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float x_row_[16];
+	float x_run_[4];
+	float gamma_run_[4];
+	float beta_run_[4];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 4 + v_] = x_[r_ * size_D_ + d_2_];
+				}
+			}
+		}
+	}
 	float rest_sum_thread_ = 0.0f;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_thread_ += t_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float t_ = x_[r_ * size_D_ + d_] - first_;
-					rest_sum_run_ += t_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = x_[r_ * size_D_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_ = x_2_ - first_;
+						rest_sum_run_ += t_;
+					}
 				}
 			}
 		}
@@ -291,17 +334,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = x_[r_ * size_D_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
+					}
 				}
 			}
 		}
@@ -320,17 +390,77 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	var_sum_ = kg_simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = gamma_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = beta_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
-					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
-					y_[r_ * size_D_ + d_] = kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_))));
+					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					y_[r_ * size_D_ + d_2_] = kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_))));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = x_[r_ * size_D_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = gamma_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = beta_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						y_[r_ * size_D_ + d_2_] = kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_))));
+					}
 				}
 			}
 		}
@@ -542,23 +672,66 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	__shared__ float var_sum_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float x_row_[16];
+	float x_run_[8];
+	float gamma_run_[8];
+	float beta_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 8 + v_] = kg_from_f16(x_[r_ * size_D_ + d_2_]);
+				}
+			}
+		}
+	}
 	float rest_sum_thread_ = 0.0f;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_thread_ += t_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_ = kg_from_f16(x_[r_ * size_D_ + d_]) - first_;
-					rest_sum_run_ += t_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_f16(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_ = x_2_ - first_;
+						rest_sum_run_ += t_;
+					}
 				}
 			}
 		}
@@ -578,17 +751,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = kg_from_f16(x_[r_ * size_D_ + d_]) - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_f16(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
+					}
 				}
 			}
 		}
@@ -607,17 +807,77 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	var_sum_ = kg_simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = kg_from_f16(x_[r_ * size_D_ + d_]) - first_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = kg_from_f16(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = kg_from_f16(beta_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
-					const float y_gelu_x_ = t_3_ * rstd_2_ * kg_from_f16(gamma_[d_]) + kg_from_f16(beta_[d_]);
-					y_[r_ * size_D_ + d_] = kg_to_f16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)))));
+					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					y_[r_ * size_D_ + d_2_] = kg_to_f16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)))));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_f16(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = kg_from_f16(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = kg_from_f16(beta_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						y_[r_ * size_D_ + d_2_] = kg_to_f16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)))));
+					}
 				}
 			}
 		}
@@ -829,23 +1089,66 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	__shared__ float var_sum_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float x_row_[16];
+	float x_run_[8];
+	float gamma_run_[8];
+	float beta_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 8 + v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
+				}
+			}
+		}
+	}
 	float rest_sum_thread_ = 0.0f;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_thread_ += t_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
-					rest_sum_run_ += t_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_ = x_2_ - first_;
+						rest_sum_run_ += t_;
+					}
 				}
 			}
 		}
@@ -865,17 +1168,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
+					}
 				}
 			}
 		}
@@ -894,17 +1224,77 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	var_sum_ = kg_simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
-					const float y_gelu_x_ = t_3_ * rstd_2_ * kg_from_bf16(gamma_[d_]) + kg_from_bf16(beta_[d_]);
-					y_[r_ * size_D_ + d_] = kg_to_bf16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)))));
+					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					y_[r_ * size_D_ + d_2_] = kg_to_bf16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)))));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float t_2_ = x_2_ - first_;
+						const float t_3_ = t_2_ - rest_2_;
+						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						y_[r_ * size_D_ + d_2_] = kg_to_bf16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)))));
+					}
 				}
 			}
 		}
@@ -1118,12 +1508,29 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float x_row_[8];
+	float d_y_row_[8];
+	float gamma_run_[4];
+	float beta_run_[4];
+	float kept_[8];
+	float x_run_[4];
+	float d_y_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(blockIdx.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
@@ -1131,26 +1538,121 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_row_[i_ * 4 + v_] = x_[row_ * size_D_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+						d_y_row_[i_ * 4 + v_] = d_y_2_;
+					}
+				}
+			}
+		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float gamma_2_ = gamma_[d_2_];
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = beta_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+						const float t_3_ = x_2_ - first_ - rest_2_;
+						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+						const float t_4_ = d_y_gelu_x_ * gamma_2_;
+						d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
+						d_rest_part_thread_ += t_4_;
+						kept_[i_ * 4 + v_] = y_gelu_x_sigmoid_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (d_ < size_D_) {
-						const float t_3_ = x_[row_ * size_D_ + d_] - first_ - rest_2_;
-						const float gamma_2_ = gamma_[d_];
-						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_[d_];
-						const float d_y_2_ = d_y_[row_ * size_D_ + d_];
-						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
-						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
-						const float t_4_ = d_y_gelu_x_ * gamma_2_;
-						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
-						d_rest_part_run_ += t_4_;
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = x_[row_ * size_D_ + d_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float gamma_2_ = gamma_[d_2_];
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							beta_run_[v_] = beta_[d_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_y_2_ = d_y_run_[v_];
+							const float t_3_ = x_2_ - first_ - rest_2_;
+							const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+							const float t_4_ = d_y_gelu_x_ * gamma_2_;
+							d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
+							d_rest_part_run_ += t_4_;
+						}
 					}
 				}
 			}
@@ -1177,36 +1679,124 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (d_ < size_D_) {
-						const float t_5_ = x_[row_ * size_D_ + d_] - first_ - rest_2_;
-						const float gamma_2_ = gamma_[d_];
-						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_[d_];
-						const float d_y_2_ = d_y_[row_ * size_D_ + d_];
-						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float gamma_2_ = gamma_[d_2_];
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = beta_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+						const float y_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
+						const float t_5_ = x_2_ - first_ - rest_2_;
+						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 						const float t_6_ = d_y_gelu_x_ * gamma_2_;
-						d_x_[row_ * size_D_ + d_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
+						d_x_[row_ * size_D_ + d_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+						d_gamma_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+						d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_gelu_x_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = x_[row_ * size_D_ + d_2_];
 						}
-						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_gelu_x_;
-						} else {
-							d_beta_reduced_block_[at_ + d_] += d_y_gelu_x_;
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float gamma_2_ = gamma_[d_2_];
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							beta_run_[v_] = beta_[d_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_y_2_ = d_y_run_[v_];
+							const float t_5_ = x_2_ - first_ - rest_2_;
+							const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+							const float t_6_ = d_y_gelu_x_ * gamma_2_;
+							d_x_[row_ * size_D_ + d_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
+							}
+							if (row_ == from_) {
+								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
+							} else {
+								d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
+							}
 						}
 					}
 				}
 			}
 		}
 		__syncthreads();
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
+					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 4 + v_];
+				}
+			}
+		}
 	}
 }
 
@@ -1502,12 +2092,29 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float x_row_[8];
+	float d_y_row_[8];
+	float gamma_run_[8];
+	float beta_run_[8];
+	float kept_[8];
+	float x_run_[8];
+	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(blockIdx.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
@@ -1515,26 +2122,121 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float first_ = t_ ? kg_from_f16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_row_[i_ * 8 + v_] = kg_from_f16(x_[row_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_f16(d_y_[row_ * size_D_ + d_2_]);
+						d_y_row_[i_ * 8 + v_] = d_y_2_;
+					}
+				}
+			}
+		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float gamma_2_ = kg_from_f16(gamma_[d_2_]);
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = kg_from_f16(beta_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float t_3_ = x_2_ - first_ - rest_2_;
+						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+						const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
+						const float t_4_ = d_y_gelu_x_ * gamma_2_;
+						d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
+						d_rest_part_thread_ += t_4_;
+						kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float t_3_ = kg_from_f16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
-						const float gamma_2_ = kg_from_f16(gamma_[d_]);
-						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_f16(beta_[d_]);
-						const float d_y_2_ = kg_from_f16(d_y_[row_ * size_D_ + d_]);
-						const float y_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
-						const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
-						const float t_4_ = d_y_gelu_x_ * gamma_2_;
-						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
-						d_rest_part_run_ += t_4_;
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = kg_from_f16(x_[row_ * size_D_ + d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float gamma_2_ = kg_from_f16(gamma_[d_2_]);
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							beta_run_[v_] = kg_from_f16(beta_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = kg_from_f16(d_y_[row_ * size_D_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_y_2_ = d_y_run_[v_];
+							const float t_3_ = x_2_ - first_ - rest_2_;
+							const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float y_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
+							const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
+							const float t_4_ = d_y_gelu_x_ * gamma_2_;
+							d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
+							d_rest_part_run_ += t_4_;
+						}
 					}
 				}
 			}
@@ -1561,36 +2263,124 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float t_3_ = kg_rough_div(2.0f * d_var_, t_2_);
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = kg_rough_div(d_rest_, t_2_);
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float t_5_ = kg_from_f16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
-						const float gamma_2_ = kg_from_f16(gamma_[d_]);
-						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + kg_from_f16(beta_[d_]);
-						const float d_y_2_ = kg_from_f16(d_y_[row_ * size_D_ + d_]);
-						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float gamma_2_ = kg_from_f16(gamma_[d_2_]);
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = kg_from_f16(beta_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+						const float t_5_ = x_2_ - first_ - rest_2_;
+						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 						const float t_6_ = d_y_gelu_x_ * gamma_2_;
-						d_x_[row_ * size_D_ + d_] = kg_to_f16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
+						d_x_[row_ * size_D_ + d_2_] = kg_to_f16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_gelu_x_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = kg_from_f16(x_[row_ * size_D_ + d_2_]);
 						}
-						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_gelu_x_;
-						} else {
-							d_beta_reduced_block_[at_ + d_] += d_y_gelu_x_;
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float gamma_2_ = kg_from_f16(gamma_[d_2_]);
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							beta_run_[v_] = kg_from_f16(beta_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = kg_from_f16(d_y_[row_ * size_D_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_y_2_ = d_y_run_[v_];
+							const float t_5_ = x_2_ - first_ - rest_2_;
+							const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+							const float t_6_ = d_y_gelu_x_ * gamma_2_;
+							d_x_[row_ * size_D_ + d_2_] = kg_to_f16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
+							}
+							if (row_ == from_) {
+								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
+							} else {
+								d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
+							}
 						}
 					}
 				}
 			}
 		}
 		__syncthreads();
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
+				}
+			}
+		}
 	}
 }
 
@@ -1898,12 +2688,29 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float x_row_[8];
+	float d_y_row_[8];
+	float gamma_run_[8];
+	float beta_run_[8];
+	float kept_[8];
+	float x_run_[8];
+	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(blockIdx.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
@@ -1911,26 +2718,121 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_row_[i_ * 8 + v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+						d_y_row_[i_ * 8 + v_] = d_y_2_;
+					}
+				}
+			}
+		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float gamma_2_ = kg_from_bf16(gamma_[d_2_]);
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float t_3_ = x_2_ - first_ - rest_2_;
+						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+						const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
+						const float t_4_ = d_y_gelu_x_ * gamma_2_;
+						d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
+						d_rest_part_thread_ += t_4_;
+						kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float t_3_ = kg_from_bf16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
-						const float gamma_2_ = kg_from_bf16(gamma_[d_]);
-						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[d_]);
-						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_]);
-						const float y_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
-						const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
-						const float t_4_ = d_y_gelu_x_ * gamma_2_;
-						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
-						d_rest_part_run_ += t_4_;
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float gamma_2_ = kg_from_bf16(gamma_[d_2_]);
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_y_2_ = d_y_run_[v_];
+							const float t_3_ = x_2_ - first_ - rest_2_;
+							const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float y_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
+							const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
+							const float t_4_ = d_y_gelu_x_ * gamma_2_;
+							d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
+							d_rest_part_run_ += t_4_;
+						}
 					}
 				}
 			}
@@ -1957,36 +2859,124 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		const float t_3_ = kg_rough_div(2.0f * d_var_, t_2_);
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = kg_rough_div(d_rest_, t_2_);
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float t_5_ = kg_from_bf16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
-						const float gamma_2_ = kg_from_bf16(gamma_[d_]);
-						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[d_]);
-						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_]);
-						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float gamma_2_ = kg_from_bf16(gamma_[d_2_]);
+						gamma_run_[v_] = gamma_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+						const float t_5_ = x_2_ - first_ - rest_2_;
+						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 						const float t_6_ = d_y_gelu_x_ * gamma_2_;
-						d_x_[row_ * size_D_ + d_] = kg_to_bf16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
+						d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_gelu_x_;
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
 						}
-						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_gelu_x_;
-						} else {
-							d_beta_reduced_block_[at_ + d_] += d_y_gelu_x_;
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float gamma_2_ = kg_from_bf16(gamma_[d_2_]);
+							gamma_run_[v_] = gamma_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = x_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float beta_2_ = beta_run_[v_];
+							const float d_y_2_ = d_y_run_[v_];
+							const float t_5_ = x_2_ - first_ - rest_2_;
+							const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+							const float t_6_ = d_y_gelu_x_ * gamma_2_;
+							d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
+							}
+							if (row_ == from_) {
+								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
+							} else {
+								d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
+							}
 						}
 					}
 				}
 			}
 		}
 		__syncthreads();
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
+				}
+			}
+		}
 	}
 }
 

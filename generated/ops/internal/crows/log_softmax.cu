@@ -240,22 +240,42 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 	__shared__ float total_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float x_row_[16];
+	float x_slab_[16];
+	float x_run_[4];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	float top_thread_ = -INFINITY;
-	float total_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
-		#pragma unroll
-		for (kg_index v_ = 0; v_ < 4; ++v_) {
-			const kg_index d_ = (i_ * threads_ + thread_) * 4 + v_;
-			if (d_ < size_D_) {
-				const float x_2_ = x_[at_ + d_];
-				top_thread_ = kg_max(top_thread_, x_2_);
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_row_[i_ * 4 + v_] = x_2_;
+				}
+			}
+		}
+	}
+	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
 			}
 		}
 	}
@@ -264,12 +284,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = x_[at_ + d_];
-					top_thread_ = kg_max(top_thread_, x_2_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_[at_ + d_2_];
+						x_slab_[i_ * 4 + v_] = x_2_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_slab_[i_ * 4 + v_];
+						top_thread_ = kg_max(top_thread_, x_2_);
+					}
 				}
 			}
 		}
@@ -282,14 +319,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 		float total_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = x_[at_ + d_];
-					const float t_ = x_2_ - base_2_;
-					const float e_ = expf(t_);
-					total_run_ += e_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_slab_[i_ * 4 + v_];
+						const float t_ = x_2_ - base_2_;
+						const float e_ = expf(t_);
+						total_run_ += e_;
+					}
 				}
 			}
 		}
@@ -315,14 +355,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 	float total_run_ = 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
-		#pragma unroll
-		for (kg_index v_ = 0; v_ < 4; ++v_) {
-			const kg_index d_ = (i_ * threads_ + thread_) * 4 + v_;
-			if (d_ < size_D_) {
-				const float x_2_ = x_[at_ + d_];
-				const float t_ = x_2_ - base_2_;
-				const float e_ = expf(t_);
-				total_run_ += e_;
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_ = x_2_ - base_2_;
+					const float e_ = expf(t_);
+					total_run_ += e_;
+				}
 			}
 		}
 	}
@@ -339,16 +382,42 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 	}
 	total_2_ = kg_simd_sum(total_2_);
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = x_[at_ + d_];
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_ = x_2_ - base_2_;
-					y_[at_ + d_] = t_ - logtotal_;
+					y_[at_ + d_2_] = t_ - logtotal_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_[at_ + d_2_];
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_ = x_2_ - base_2_;
+						y_[at_ + d_2_] = t_ - logtotal_;
+					}
 				}
 			}
 		}
@@ -553,22 +622,42 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 	__shared__ float total_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float x_row_[16];
+	float x_slab_[16];
+	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	float top_thread_ = -INFINITY;
-	float total_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
-		#pragma unroll
-		for (kg_index v_ = 0; v_ < 8; ++v_) {
-			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
-			if (d_ < size_D_) {
-				const float x_2_ = kg_from_f16(x_[at_ + d_]);
-				top_thread_ = kg_max(top_thread_, x_2_);
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+					x_row_[i_ * 8 + v_] = x_2_;
+				}
+			}
+		}
+	}
+	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
 			}
 		}
 	}
@@ -577,12 +666,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_f16(x_[at_ + d_]);
-					top_thread_ = kg_max(top_thread_, x_2_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+						x_slab_[i_ * 8 + v_] = x_2_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_slab_[i_ * 8 + v_];
+						top_thread_ = kg_max(top_thread_, x_2_);
+					}
 				}
 			}
 		}
@@ -595,14 +701,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 		float total_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_f16(x_[at_ + d_]);
-					const float t_ = x_2_ - base_2_;
-					const float e_ = kg_rough_exp(t_);
-					total_run_ += e_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_slab_[i_ * 8 + v_];
+						const float t_ = x_2_ - base_2_;
+						const float e_ = kg_rough_exp(t_);
+						total_run_ += e_;
+					}
 				}
 			}
 		}
@@ -628,14 +737,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 	float total_run_ = 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
-		#pragma unroll
-		for (kg_index v_ = 0; v_ < 8; ++v_) {
-			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
-			if (d_ < size_D_) {
-				const float x_2_ = kg_from_f16(x_[at_ + d_]);
-				const float t_ = x_2_ - base_2_;
-				const float e_ = kg_rough_exp(t_);
-				total_run_ += e_;
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_ = x_2_ - base_2_;
+					const float e_ = kg_rough_exp(t_);
+					total_run_ += e_;
+				}
 			}
 		}
 	}
@@ -652,16 +764,42 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 	}
 	total_2_ = kg_simd_sum(total_2_);
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_f16(x_[at_ + d_]);
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_ = x_2_ - base_2_;
-					y_[at_ + d_] = kg_to_f16(t_ - logtotal_);
+					y_[at_ + d_2_] = kg_to_f16(t_ - logtotal_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_ = x_2_ - base_2_;
+						y_[at_ + d_2_] = kg_to_f16(t_ - logtotal_);
+					}
 				}
 			}
 		}
@@ -866,22 +1004,42 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 	__shared__ float total_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float x_row_[16];
+	float x_slab_[16];
+	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	float top_thread_ = -INFINITY;
-	float total_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
-		#pragma unroll
-		for (kg_index v_ = 0; v_ < 8; ++v_) {
-			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
-			if (d_ < size_D_) {
-				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-				top_thread_ = kg_max(top_thread_, x_2_);
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_row_[i_ * 8 + v_] = x_2_;
+				}
+			}
+		}
+	}
+	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
 			}
 		}
 	}
@@ -890,12 +1048,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					top_thread_ = kg_max(top_thread_, x_2_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+						x_slab_[i_ * 8 + v_] = x_2_;
+					}
+				}
+			}
+		}
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_slab_[i_ * 8 + v_];
+						top_thread_ = kg_max(top_thread_, x_2_);
+					}
 				}
 			}
 		}
@@ -908,14 +1083,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 		float total_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					const float t_ = x_2_ - base_2_;
-					const float e_ = kg_rough_exp(t_);
-					total_run_ += e_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_slab_[i_ * 8 + v_];
+						const float t_ = x_2_ - base_2_;
+						const float e_ = kg_rough_exp(t_);
+						total_run_ += e_;
+					}
 				}
 			}
 		}
@@ -941,14 +1119,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 	float total_run_ = 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
-		#pragma unroll
-		for (kg_index v_ = 0; v_ < 8; ++v_) {
-			const kg_index d_ = (i_ * threads_ + thread_) * 8 + v_;
-			if (d_ < size_D_) {
-				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-				const float t_ = x_2_ - base_2_;
-				const float e_ = kg_rough_exp(t_);
-				total_run_ += e_;
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_ = x_2_ - base_2_;
+					const float e_ = kg_rough_exp(t_);
+					total_run_ += e_;
+				}
 			}
 		}
 	}
@@ -965,16 +1146,42 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 	}
 	total_2_ = kg_simd_sum(total_2_);
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_ = x_2_ - base_2_;
-					y_[at_ + d_] = kg_to_bf16(t_ - logtotal_);
+					y_[at_ + d_2_] = kg_to_bf16(t_ - logtotal_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float t_ = x_2_ - base_2_;
+						y_[at_ + d_2_] = kg_to_bf16(t_ - logtotal_);
+					}
 				}
 			}
 		}
@@ -1177,6 +1384,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	__shared__ float d_logtotal_part_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float d_y_row_[16];
+	float d_y_run_[4];
+	float x_run_[4];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -1184,18 +1394,57 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	const kg_index slab_ = threads_ * 16;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
-	float d_logtotal_part_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_2_];
+					d_y_row_[i_ * 4 + v_] = d_y_2_;
+				}
+			}
+		}
+	}
+	float d_logtotal_part_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					d_logtotal_part_thread_ += d_y_2_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float d_y_2_ = d_y_[at_ + d_];
-					d_logtotal_part_run_ += d_y_2_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_[at_ + d_2_];
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_logtotal_part_run_ += d_y_2_;
+					}
 				}
 			}
 		}
@@ -1215,15 +1464,56 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float d_y_2_ = d_y_[at_ + d_];
-					d_x_[at_ + d_] = d_y_2_ + d_logtotal_ * expf(x_[at_ + d_] - base_ - logtotal_);
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = x_[at_ + d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					const float x_2_ = x_run_[v_];
+					d_x_[at_ + d_2_] = d_y_2_ + d_logtotal_ * expf(x_2_ - base_ - logtotal_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_[at_ + d_2_];
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = x_[at_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float x_2_ = x_run_[v_];
+						d_x_[at_ + d_2_] = d_y_2_ + d_logtotal_ * expf(x_2_ - base_ - logtotal_);
+					}
 				}
 			}
 		}
@@ -1354,6 +1644,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	__shared__ float d_logtotal_part_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float d_y_row_[16];
+	float d_y_run_[8];
+	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -1361,18 +1654,57 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	const kg_index slab_ = threads_ * 16;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
-	float d_logtotal_part_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_2_]);
+					d_y_row_[i_ * 8 + v_] = d_y_2_;
+				}
+			}
+		}
+	}
+	float d_logtotal_part_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					d_logtotal_part_thread_ += d_y_2_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
-					d_logtotal_part_run_ += d_y_2_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_f16(d_y_[at_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_logtotal_part_run_ += d_y_2_;
+					}
 				}
 			}
 		}
@@ -1392,15 +1724,56 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
-					d_x_[at_ + d_] = kg_to_f16(fmaf(d_logtotal_, kg_rough_exp(kg_from_f16(x_[at_ + d_]) - base_ - logtotal_), d_y_2_));
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = kg_from_f16(x_[at_ + d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float x_2_ = x_run_[v_];
+					d_x_[at_ + d_2_] = kg_to_f16(fmaf(d_logtotal_, kg_rough_exp(x_2_ - base_ - logtotal_), d_y_2_));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_f16(d_y_[at_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_f16(x_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float x_2_ = x_run_[v_];
+						d_x_[at_ + d_2_] = kg_to_f16(fmaf(d_logtotal_, kg_rough_exp(x_2_ - base_ - logtotal_), d_y_2_));
+					}
 				}
 			}
 		}
@@ -1531,6 +1904,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	__shared__ float d_logtotal_part_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float d_y_row_[16];
+	float d_y_run_[8];
+	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -1538,18 +1914,57 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	const kg_index slab_ = threads_ * 16;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
-	float d_logtotal_part_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+					d_y_row_[i_ * 8 + v_] = d_y_2_;
+				}
+			}
+		}
+	}
+	float d_logtotal_part_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					d_logtotal_part_thread_ += d_y_2_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-					d_logtotal_part_run_ += d_y_2_;
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_logtotal_part_run_ += d_y_2_;
+					}
 				}
 			}
 		}
@@ -1569,15 +1984,56 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-					d_x_[at_ + d_] = kg_to_bf16(fmaf(d_logtotal_, kg_rough_exp(kg_from_bf16(x_[at_ + d_]) - base_ - logtotal_), d_y_2_));
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = kg_from_bf16(x_[at_ + d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float x_2_ = x_run_[v_];
+					d_x_[at_ + d_2_] = kg_to_bf16(fmaf(d_logtotal_, kg_rough_exp(x_2_ - base_ - logtotal_), d_y_2_));
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_bf16(x_[at_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float x_2_ = x_run_[v_];
+						d_x_[at_ + d_2_] = kg_to_bf16(fmaf(d_logtotal_, kg_rough_exp(x_2_ - base_ - logtotal_), d_y_2_));
+					}
 				}
 			}
 		}

@@ -224,23 +224,65 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32(
 	__shared__ float meansq_sum_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float x_row_[16];
+	float x_run_[4];
+	float gamma_run_[4];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	float meansq_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_row_[i_ * 4 + v_] = x_2_;
+				}
+			}
+		}
+	}
+	float meansq_sum_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					meansq_sum_thread_ = fmaf(x_2_, x_2_, meansq_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = x_[at_ + d_];
-					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_[at_ + d_2_];
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
+					}
 				}
 			}
 		}
@@ -259,15 +301,56 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32(
 	meansq_sum_ = kg_simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = x_[at_ + d_];
-					y_[at_ + d_] = x_2_ * rstd_2_ * gamma_[d_];
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = gamma_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					y_[at_ + d_2_] = x_2_ * rstd_2_ * gamma_2_;
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_[at_ + d_2_];
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = gamma_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						y_[at_ + d_2_] = x_2_ * rstd_2_ * gamma_2_;
+					}
 				}
 			}
 		}
@@ -403,23 +486,65 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
 	__shared__ float meansq_sum_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float x_row_[16];
+	float x_run_[8];
+	float gamma_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	float meansq_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+					x_row_[i_ * 8 + v_] = x_2_;
+				}
+			}
+		}
+	}
+	float meansq_sum_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					meansq_sum_thread_ = fmaf(x_2_, x_2_, meansq_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_f16(x_[at_ + d_]);
-					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
+					}
 				}
 			}
 		}
@@ -438,15 +563,56 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
 	meansq_sum_ = kg_simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_f16(x_[at_ + d_]);
-					y_[at_ + d_] = kg_to_f16(x_2_ * rstd_2_ * kg_from_f16(gamma_[d_]));
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = kg_from_f16(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					y_[at_ + d_2_] = kg_to_f16(x_2_ * rstd_2_ * gamma_2_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = kg_from_f16(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						y_[at_ + d_2_] = kg_to_f16(x_2_ * rstd_2_ * gamma_2_);
+					}
 				}
 			}
 		}
@@ -582,23 +748,65 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
 	__shared__ float meansq_sum_parts_[8];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
+	float x_row_[16];
+	float x_run_[8];
+	float gamma_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	float meansq_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_row_[i_ * 8 + v_] = x_2_;
+				}
+			}
+		}
+	}
+	float meansq_sum_thread_ = 0.0f;
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					meansq_sum_thread_ = fmaf(x_2_, x_2_, meansq_sum_thread_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
+					}
 				}
 			}
 		}
@@ -617,15 +825,56 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
 	meansq_sum_ = kg_simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
-	for (kg_index from_ = 0; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					y_[at_ + d_] = kg_to_bf16(x_2_ * rstd_2_ * kg_from_bf16(gamma_[d_]));
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					y_[at_ + d_2_] = kg_to_bf16(x_2_ * rstd_2_ * gamma_2_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+						x_run_[v_] = x_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						y_[at_ + d_2_] = kg_to_bf16(x_2_ * rstd_2_ * gamma_2_);
+					}
 				}
 			}
 		}
@@ -763,30 +1012,113 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
+	float d_gamma_reduced_block_sums_[8];
+	float d_y_row_[8];
+	float x_row_[8];
+	float gamma_run_[4];
+	float d_y_run_[4];
+	float x_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(blockIdx.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float rstd_2_ = rstd_[row_];
-		float d_rstd_thread_ = 0.0f;
 		const kg_index at_2_ = row_ * size_D_;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_[at_2_ + d_2_];
+						d_y_row_[i_ * 4 + v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_[at_2_ + d_2_];
+						x_row_[i_ * 4 + v_] = x_2_;
+					}
+				}
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = gamma_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_thread_ = fmaf(t_2_, x_2_, d_rstd_thread_);
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = d_y_[at_2_ + d_];
-						const float t_2_ = d_y_2_ * gamma_[d_];
-						const float x_2_ = x_[at_2_ + d_];
-						d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_[at_2_ + d_2_];
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = gamma_[d_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = x_[at_2_ + d_2_];
+							x_run_[v_] = x_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_2_ = d_y_2_ * gamma_2_;
+							d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
+						}
 					}
 				}
 			}
@@ -805,27 +1137,92 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_ / t_;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = d_y_[at_2_ + d_];
-						const float t_3_ = d_y_2_ * gamma_[d_];
-						const float x_2_ = x_[at_2_ + d_];
-						d_x_[at_2_ + d_] = t_3_ * rstd_2_ + t_2_ * x_2_;
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = gamma_[d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_[at_2_ + d_2_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+						d_gamma_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_[at_2_ + d_2_];
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = gamma_[d_2_];
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = x_[at_2_ + d_2_];
+							x_run_[v_] = x_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 4; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_3_ = d_y_2_ * gamma_2_;
+							d_x_[at_2_ + d_2_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
+							}
 						}
 					}
 				}
 			}
 		}
 		__syncthreads();
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
+				}
+			}
+		}
 	}
 }
 
@@ -1047,30 +1444,113 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
+	float d_gamma_reduced_block_sums_[8];
+	float d_y_row_[8];
+	float x_row_[8];
+	float gamma_run_[8];
+	float d_y_run_[8];
+	float x_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(blockIdx.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float rstd_2_ = rstd_[row_];
-		float d_rstd_thread_ = 0.0f;
 		const kg_index at_2_ = row_ * size_D_;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_2_]);
+						d_y_row_[i_ * 8 + v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = kg_from_f16(x_[at_2_ + d_2_]);
+						x_row_[i_ * 8 + v_] = x_2_;
+					}
+				}
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = kg_from_f16(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_thread_ = fmaf(t_2_, x_2_, d_rstd_thread_);
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
-						const float t_2_ = d_y_2_ * kg_from_f16(gamma_[d_]);
-						const float x_2_ = kg_from_f16(x_[at_2_ + d_]);
-						d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = kg_from_f16(gamma_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = kg_from_f16(x_[at_2_ + d_2_]);
+							x_run_[v_] = x_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_2_ = d_y_2_ * gamma_2_;
+							d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
+						}
 					}
 				}
 			}
@@ -1089,27 +1569,92 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = kg_rough_div(2.0f * d_meansq_, t_);
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
-						const float t_3_ = d_y_2_ * kg_from_f16(gamma_[d_]);
-						const float x_2_ = kg_from_f16(x_[at_2_ + d_]);
-						d_x_[at_2_ + d_] = kg_to_f16(fmaf(t_3_, rstd_2_, t_2_ * x_2_));
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = kg_from_f16(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_[at_2_ + d_2_] = kg_to_f16(fmaf(t_3_, rstd_2_, t_2_ * x_2_));
+						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = kg_from_f16(gamma_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = kg_from_f16(x_[at_2_ + d_2_]);
+							x_run_[v_] = x_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_3_ = d_y_2_ * gamma_2_;
+							d_x_[at_2_ + d_2_] = kg_to_f16(fmaf(t_3_, rstd_2_, t_2_ * x_2_));
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
+							}
 						}
 					}
 				}
 			}
 		}
 		__syncthreads();
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+				}
+			}
+		}
 	}
 }
 
@@ -1343,30 +1888,113 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
+	float d_gamma_reduced_block_sums_[8];
+	float d_y_row_[8];
+	float x_row_[8];
+	float gamma_run_[8];
+	float d_y_run_[8];
+	float x_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index from_ = kg_index(blockIdx.x) * 16;
 	const kg_index to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const float rstd_2_ = rstd_[row_];
-		float d_rstd_thread_ = 0.0f;
 		const kg_index at_2_ = row_ * size_D_;
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
+						d_y_row_[i_ * 8 + v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
+						x_row_[i_ * 8 + v_] = x_2_;
+					}
+				}
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_thread_ = fmaf(t_2_, x_2_, d_rstd_thread_);
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
-						const float t_2_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-						const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
-						d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
+							x_run_[v_] = x_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_2_ = d_y_2_ * gamma_2_;
+							d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
+						}
 					}
 				}
 			}
@@ -1385,27 +2013,92 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = kg_rough_div(2.0f * d_meansq_, t_);
-		for (kg_index from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 1; ++i_) {
+			const kg_index d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
-						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-						const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
-						d_x_[at_2_ + d_] = kg_to_bf16(fmaf(t_3_, rstd_2_, t_2_ * x_2_));
-						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
-						} else {
-							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_[at_2_ + d_2_] = kg_to_bf16(fmaf(t_3_, rstd_2_, t_2_ * x_2_));
+						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					}
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
+							d_y_run_[v_] = d_y_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
+							x_run_[v_] = x_2_;
+						}
+					}
+					#pragma unroll
+					for (kg_index v_ = 0; v_ < 8; ++v_) {
+						const kg_index d_2_ = d_ + v_;
+						if (d_2_ < size_D_) {
+							const float d_y_2_ = d_y_run_[v_];
+							const float gamma_2_ = gamma_run_[v_];
+							const float x_2_ = x_run_[v_];
+							const float t_3_ = d_y_2_ * gamma_2_;
+							d_x_[at_2_ + d_2_] = kg_to_bf16(fmaf(t_3_, rstd_2_, t_2_ * x_2_));
+							if (row_ == from_) {
+								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
+							} else {
+								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
+							}
 						}
 					}
 				}
 			}
 		}
 		__syncthreads();
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 1; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+				}
+			}
+		}
 	}
 }
 
