@@ -39,7 +39,7 @@ func open(t testing.TB) *runtime.Device {
 
 const (
 	book   = "../data/moby-dick.txt"
-	tokens = 4096 // of the sentences
+	tokens = 16384 // of the sentences
 	vector = 384  // elements that their teacher gave
 )
 

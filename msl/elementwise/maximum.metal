@@ -403,7 +403,42 @@ kernel void kg_dd4f7221_maximum_grad_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 4;
-			if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					a_run_[v_] = a_[at_2_ + s_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					b_run_[v_] = b_[s_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_y_run_[v_] = d_y_[at_2_ + s_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_b_reduced_block_sums_[i_ * 4 + v_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index s_2_ = s_ + v_;
@@ -432,49 +467,10 @@ kernel void kg_dd4f7221_maximum_grad_f32_1(
 						const float a_2_ = a_run_[v_];
 						const float b_2_ = b_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_sums_[i_ * 4 + v_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (s_ < size_S_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							a_run_[v_] = a_[at_2_ + s_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							b_run_[v_] = b_[s_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							d_y_run_[v_] = d_y_[at_2_ + s_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							const float a_2_ = a_run_[v_];
-							const float b_2_ = b_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + s_2_] = 0.0f + (a_2_ < b_2_ ? d_y_2_ : 0.0f);
-							} else {
-								d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = 0.0f + (a_2_ < b_2_ ? d_y_2_ : 0.0f);
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
 						}
 					}
 				}
@@ -484,13 +480,11 @@ kernel void kg_dd4f7221_maximum_grad_f32_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index s_ = (i_ * threads_ + thread_) * 4;
-		if (s_ < size_S_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index s_2_ = s_ + v_;
-				if (s_2_ < size_S_) {
-					d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index s_2_ = s_ + v_;
+			if (s_2_ < size_S_) {
+				d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -760,7 +754,42 @@ kernel void kg_dd4f7221_maximum_grad_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 8;
-			if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					a_run_[v_] = float(a_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					b_run_[v_] = float(b_[s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_y_run_[v_] = float(d_y_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_b_reduced_block_sums_[i_ * 8 + v_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index s_2_ = s_ + v_;
@@ -789,49 +818,10 @@ kernel void kg_dd4f7221_maximum_grad_f16_1(
 						const float a_2_ = a_run_[v_];
 						const float b_2_ = b_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_sums_[i_ * 8 + v_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (s_ < size_S_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							a_run_[v_] = float(a_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							b_run_[v_] = float(b_[s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							d_y_run_[v_] = float(d_y_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							const float a_2_ = a_run_[v_];
-							const float b_2_ = b_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + s_2_] = 0.0f + (a_2_ < b_2_ ? d_y_2_ : 0.0f);
-							} else {
-								d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = 0.0f + (a_2_ < b_2_ ? d_y_2_ : 0.0f);
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
 						}
 					}
 				}
@@ -841,13 +831,11 @@ kernel void kg_dd4f7221_maximum_grad_f16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index s_ = (i_ * threads_ + thread_) * 8;
-		if (s_ < size_S_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index s_2_ = s_ + v_;
-				if (s_2_ < size_S_) {
-					d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index s_2_ = s_ + v_;
+			if (s_2_ < size_S_) {
+				d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -1117,7 +1105,42 @@ kernel void kg_dd4f7221_maximum_grad_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 8;
-			if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					a_run_[v_] = kg_from_bf16(a_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					b_run_[v_] = kg_from_bf16(b_[s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_b_reduced_block_sums_[i_ * 8 + v_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index s_2_ = s_ + v_;
@@ -1146,49 +1169,10 @@ kernel void kg_dd4f7221_maximum_grad_bf16_1(
 						const float a_2_ = a_run_[v_];
 						const float b_2_ = b_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_sums_[i_ * 8 + v_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (s_ < size_S_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							a_run_[v_] = kg_from_bf16(a_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							b_run_[v_] = kg_from_bf16(b_[s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							const float a_2_ = a_run_[v_];
-							const float b_2_ = b_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + s_2_] = 0.0f + (a_2_ < b_2_ ? d_y_2_ : 0.0f);
-							} else {
-								d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = 0.0f + (a_2_ < b_2_ ? d_y_2_ : 0.0f);
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
 						}
 					}
 				}
@@ -1198,13 +1182,11 @@ kernel void kg_dd4f7221_maximum_grad_bf16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index s_ = (i_ * threads_ + thread_) * 8;
-		if (s_ < size_S_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index s_2_ = s_ + v_;
-				if (s_2_ < size_S_) {
-					d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index s_2_ = s_ + v_;
+			if (s_2_ < size_S_) {
+				d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

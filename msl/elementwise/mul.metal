@@ -396,7 +396,34 @@ kernel void kg_dd4f7221_mul_grad_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 4;
-			if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_y_run_[v_] = d_y_[at_2_ + s_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					a_run_[v_] = a_[at_2_ + s_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float a_2_ = a_run_[v_];
+					d_b_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_2_, a_2_, d_b_reduced_block_sums_[i_ * 4 + v_]);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index s_2_ = s_ + v_;
@@ -417,41 +444,10 @@ kernel void kg_dd4f7221_mul_grad_f32_1(
 					if (s_2_ < size_S_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_2_, a_2_, d_b_reduced_block_sums_[i_ * 4 + v_]);
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (s_ < size_S_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							d_y_run_[v_] = d_y_[at_2_ + s_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							a_run_[v_] = a_[at_2_ + s_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float a_2_ = a_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, 0.0f);
-							} else {
-								d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, d_b_reduced_block_[at_ + s_2_]);
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, 0.0f);
+						} else {
+							d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, d_b_reduced_block_[at_ + s_2_]);
 						}
 					}
 				}
@@ -461,13 +457,11 @@ kernel void kg_dd4f7221_mul_grad_f32_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index s_ = (i_ * threads_ + thread_) * 4;
-		if (s_ < size_S_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index s_2_ = s_ + v_;
-				if (s_2_ < size_S_) {
-					d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index s_2_ = s_ + v_;
+			if (s_2_ < size_S_) {
+				d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -638,7 +632,34 @@ kernel void kg_dd4f7221_mul_grad_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 8;
-			if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_y_run_[v_] = float(d_y_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					a_run_[v_] = float(a_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float a_2_ = a_run_[v_];
+					d_b_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_, a_2_, d_b_reduced_block_sums_[i_ * 8 + v_]);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index s_2_ = s_ + v_;
@@ -659,41 +680,10 @@ kernel void kg_dd4f7221_mul_grad_f16_1(
 					if (s_2_ < size_S_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_, a_2_, d_b_reduced_block_sums_[i_ * 8 + v_]);
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (s_ < size_S_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							d_y_run_[v_] = float(d_y_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							a_run_[v_] = float(a_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float a_2_ = a_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, 0.0f);
-							} else {
-								d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, d_b_reduced_block_[at_ + s_2_]);
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, 0.0f);
+						} else {
+							d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, d_b_reduced_block_[at_ + s_2_]);
 						}
 					}
 				}
@@ -703,13 +693,11 @@ kernel void kg_dd4f7221_mul_grad_f16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index s_ = (i_ * threads_ + thread_) * 8;
-		if (s_ < size_S_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index s_2_ = s_ + v_;
-				if (s_2_ < size_S_) {
-					d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index s_2_ = s_ + v_;
+			if (s_2_ < size_S_) {
+				d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -880,7 +868,34 @@ kernel void kg_dd4f7221_mul_grad_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 8;
-			if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					a_run_[v_] = kg_from_bf16(a_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float a_2_ = a_run_[v_];
+					d_b_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_, a_2_, d_b_reduced_block_sums_[i_ * 8 + v_]);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index s_2_ = s_ + v_;
@@ -901,41 +916,10 @@ kernel void kg_dd4f7221_mul_grad_bf16_1(
 					if (s_2_ < size_S_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_, a_2_, d_b_reduced_block_sums_[i_ * 8 + v_]);
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (s_ < size_S_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							a_run_[v_] = kg_from_bf16(a_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float a_2_ = a_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, 0.0f);
-							} else {
-								d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, d_b_reduced_block_[at_ + s_2_]);
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, 0.0f);
+						} else {
+							d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, d_b_reduced_block_[at_ + s_2_]);
 						}
 					}
 				}
@@ -945,13 +929,11 @@ kernel void kg_dd4f7221_mul_grad_bf16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index s_ = (i_ * threads_ + thread_) * 8;
-		if (s_ < size_S_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index s_2_ = s_ + v_;
-				if (s_2_ < size_S_) {
-					d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index s_2_ = s_ + v_;
+			if (s_2_ < size_S_) {
+				d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

@@ -380,7 +380,26 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_y_run_[v_] = d_y_[at_2_ + n_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_b_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -393,33 +412,10 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1(
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_y_run_[v_] = d_y_[at_2_ + n_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
-							} else {
-								d_b_reduced_block_[at_ + n_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
 					}
 				}
@@ -429,13 +425,11 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 4;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -598,7 +592,26 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_y_run_[v_] = float(d_y_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_b_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -611,33 +624,10 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1(
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_y_run_[v_] = float(d_y_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
-							} else {
-								d_b_reduced_block_[at_ + n_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
 					}
 				}
@@ -647,13 +637,11 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -816,7 +804,26 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_b_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -829,33 +836,10 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1(
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
-							} else {
-								d_b_reduced_block_[at_ + n_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
 					}
 				}
@@ -865,13 +849,11 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

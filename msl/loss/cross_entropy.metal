@@ -179,28 +179,24 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_3_ = logits_[r_ * size_V_ + v_3_];
-						logits_slab_[i_ * 4 + v_2_] = logits_3_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_3_ = logits_[r_ * size_V_ + v_3_];
+					logits_slab_[i_ * 4 + v_2_] = logits_3_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_3_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
 			}
 		}
@@ -218,15 +214,13 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
-							const float t_3_ = logits_3_ - base_2_;
-							total_run_ += precise::exp(t_3_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += precise::exp(t_3_);
 					}
 				}
 			}
@@ -237,15 +231,13 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
-							const float t_3_ = logits_3_ - base_2_;
-							average_sum_run_ += t_3_;
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
 					}
 				}
 			}
@@ -254,13 +246,11 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						count_ += 1;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}
@@ -515,28 +505,24 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_3_ = float(logits_[r_ * size_V_ + v_3_]);
-						logits_slab_[i_ * 8 + v_2_] = logits_3_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_3_ = float(logits_[r_ * size_V_ + v_3_]);
+					logits_slab_[i_ * 8 + v_2_] = logits_3_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_3_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
 			}
 		}
@@ -554,15 +540,13 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
-							const float t_3_ = logits_3_ - base_2_;
-							total_run_ += precise::exp(t_3_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += precise::exp(t_3_);
 					}
 				}
 			}
@@ -573,15 +557,13 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
-							const float t_3_ = logits_3_ - base_2_;
-							average_sum_run_ += t_3_;
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
 					}
 				}
 			}
@@ -590,13 +572,11 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						count_ += 1;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}
@@ -851,28 +831,24 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_3_]);
-						logits_slab_[i_ * 8 + v_2_] = logits_3_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_3_]);
+					logits_slab_[i_ * 8 + v_2_] = logits_3_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_3_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
 			}
 		}
@@ -890,15 +866,13 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
-							const float t_3_ = logits_3_ - base_2_;
-							total_run_ += precise::exp(t_3_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += precise::exp(t_3_);
 					}
 				}
 			}
@@ -909,15 +883,13 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
-							const float t_3_ = logits_3_ - base_2_;
-							average_sum_run_ += t_3_;
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
 					}
 				}
 			}
@@ -926,13 +898,11 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						count_ += 1;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}

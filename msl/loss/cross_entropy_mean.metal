@@ -177,28 +177,24 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_[at_ + v_3_];
-						logits_slab_[i_ * 4 + v_2_] = logits_2_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_[at_ + v_3_];
+					logits_slab_[i_ * 4 + v_2_] = logits_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_2_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
@@ -216,15 +212,13 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
-							const float t_2_ = logits_2_ - base_2_;
-							total_run_ += precise::exp(t_2_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += precise::exp(t_2_);
 					}
 				}
 			}
@@ -235,15 +229,13 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
-							const float t_2_ = logits_2_ - base_2_;
-							average_sum_run_ += t_2_;
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
 					}
 				}
 			}
@@ -252,13 +244,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						count_ += 1;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}
@@ -572,7 +562,28 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index r_chunks_ = (i_ * threads_ + thread_) * 4;
-		if (r_chunks_ < size_R_chunks_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index r_chunks_2_ = r_chunks_ + v_;
+			if (r_chunks_2_ < size_R_chunks_) {
+				sum_chunk_run_[v_] = sum_chunk_[r_chunks_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index r_chunks_2_ = r_chunks_ + v_;
+			if (r_chunks_2_ < size_R_chunks_) {
+				const float sum_chunk_2_ = sum_chunk_run_[v_];
+				rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
+				sum_thread_ += sum_chunk_2_;
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
+		float sum_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index r_chunks_2_ = r_chunks_ + v_;
@@ -586,32 +597,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3(
 				if (r_chunks_2_ < size_R_chunks_) {
 					const float sum_chunk_2_ = sum_chunk_run_[v_];
 					rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
-					sum_thread_ += sum_chunk_2_;
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
-		float sum_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (r_chunks_ < size_R_chunks_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index r_chunks_2_ = r_chunks_ + v_;
-					if (r_chunks_2_ < size_R_chunks_) {
-						sum_chunk_run_[v_] = sum_chunk_[r_chunks_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index r_chunks_2_ = r_chunks_ + v_;
-					if (r_chunks_2_ < size_R_chunks_) {
-						const float sum_chunk_2_ = sum_chunk_run_[v_];
-						rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
-						sum_run_ += sum_chunk_2_;
-					}
+					sum_run_ += sum_chunk_2_;
 				}
 			}
 		}
@@ -770,28 +756,24 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = float(logits_[at_ + v_3_]);
-						logits_slab_[i_ * 8 + v_2_] = logits_2_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = float(logits_[at_ + v_3_]);
+					logits_slab_[i_ * 8 + v_2_] = logits_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_2_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
@@ -809,15 +791,13 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-							const float t_2_ = logits_2_ - base_2_;
-							total_run_ += precise::exp(t_2_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += precise::exp(t_2_);
 					}
 				}
 			}
@@ -828,15 +808,13 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-							const float t_2_ = logits_2_ - base_2_;
-							average_sum_run_ += t_2_;
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
 					}
 				}
 			}
@@ -845,13 +823,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						count_ += 1;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}
@@ -1183,28 +1159,24 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = kg_from_bf16(logits_[at_ + v_3_]);
-						logits_slab_[i_ * 8 + v_2_] = logits_2_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = kg_from_bf16(logits_[at_ + v_3_]);
+					logits_slab_[i_ * 8 + v_2_] = logits_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_2_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
@@ -1222,15 +1194,13 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-							const float t_2_ = logits_2_ - base_2_;
-							total_run_ += precise::exp(t_2_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += precise::exp(t_2_);
 					}
 				}
 			}
@@ -1241,15 +1211,13 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-							const float t_2_ = logits_2_ - base_2_;
-							average_sum_run_ += t_2_;
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
 					}
 				}
 			}
@@ -1258,13 +1226,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						count_ += 1;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}

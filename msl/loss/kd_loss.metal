@@ -148,7 +148,44 @@ kernel void kg_dd4f7221_kd_loss_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_[at_ + d_2_];
+				student_run_[v_] = student_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = teacher_[at_ + d_2_];
+				teacher_run_[v_] = teacher_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fma(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ = fma(t_, t_, gap_sum_thread_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -171,52 +208,11 @@ kernel void kg_dd4f7221_kd_loss_f32(
 				if (d_2_ < size_D_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_thread_ = fma(student_2_, teacher_2_, st_thread_);
-					ss_thread_ = fma(student_2_, student_2_, ss_thread_);
-					tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_thread_ = fma(t_, t_, gap_sum_thread_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float st_run_ = 0.0f;
-		float ss_run_ = 0.0f;
-		float tt_run_ = 0.0f;
-		float gap_sum_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_[at_ + d_2_];
-						student_run_[v_] = student_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = teacher_[at_ + d_2_];
-						teacher_run_[v_] = teacher_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						st_run_ = fma(student_2_, teacher_2_, st_run_);
-						ss_run_ = fma(student_2_, student_2_, ss_run_);
-						tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
-						const float t_ = student_2_ - teacher_2_;
-						gap_sum_run_ = fma(t_, t_, gap_sum_run_);
-					}
+					gap_sum_run_ = fma(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -420,7 +416,44 @@ kernel void kg_dd4f7221_kd_loss_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = float(student_[at_ + d_2_]);
+				student_run_[v_] = student_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = float(teacher_[at_ + d_2_]);
+				teacher_run_[v_] = teacher_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fma(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ = fma(t_, t_, gap_sum_thread_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -443,52 +476,11 @@ kernel void kg_dd4f7221_kd_loss_f16(
 				if (d_2_ < size_D_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_thread_ = fma(student_2_, teacher_2_, st_thread_);
-					ss_thread_ = fma(student_2_, student_2_, ss_thread_);
-					tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_thread_ = fma(t_, t_, gap_sum_thread_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float st_run_ = 0.0f;
-		float ss_run_ = 0.0f;
-		float tt_run_ = 0.0f;
-		float gap_sum_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = float(student_[at_ + d_2_]);
-						student_run_[v_] = student_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = float(teacher_[at_ + d_2_]);
-						teacher_run_[v_] = teacher_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						st_run_ = fma(student_2_, teacher_2_, st_run_);
-						ss_run_ = fma(student_2_, student_2_, ss_run_);
-						tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
-						const float t_ = student_2_ - teacher_2_;
-						gap_sum_run_ = fma(t_, t_, gap_sum_run_);
-					}
+					gap_sum_run_ = fma(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -692,7 +684,44 @@ kernel void kg_dd4f7221_kd_loss_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
+				student_run_[v_] = student_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
+				teacher_run_[v_] = teacher_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fma(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ = fma(t_, t_, gap_sum_thread_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -715,52 +744,11 @@ kernel void kg_dd4f7221_kd_loss_bf16(
 				if (d_2_ < size_D_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_thread_ = fma(student_2_, teacher_2_, st_thread_);
-					ss_thread_ = fma(student_2_, student_2_, ss_thread_);
-					tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_thread_ = fma(t_, t_, gap_sum_thread_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float st_run_ = 0.0f;
-		float ss_run_ = 0.0f;
-		float tt_run_ = 0.0f;
-		float gap_sum_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
-						student_run_[v_] = student_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
-						teacher_run_[v_] = teacher_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						st_run_ = fma(student_2_, teacher_2_, st_run_);
-						ss_run_ = fma(student_2_, student_2_, ss_run_);
-						tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
-						const float t_ = student_2_ - teacher_2_;
-						gap_sum_run_ = fma(t_, t_, gap_sum_run_);
-					}
+					gap_sum_run_ = fma(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -961,22 +949,20 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_[at_ + d_2_];
-					student_row_[i_ * 4 + v_] = student_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_[at_ + d_2_];
+				student_row_[i_ * 4 + v_] = student_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float teacher_2_ = teacher_[at_ + d_2_];
-					teacher_row_[i_ * 4 + v_] = teacher_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = teacher_[at_ + d_2_];
+				teacher_row_[i_ * 4 + v_] = teacher_2_;
 			}
 		}
 	}
@@ -986,17 +972,15 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 4 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-					st_thread_ = fma(student_2_, teacher_2_, st_thread_);
-					ss_thread_ = fma(student_2_, student_2_, ss_thread_);
-					tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fma(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
 			}
 		}
 	}
@@ -1007,33 +991,31 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_[at_ + d_2_];
-						student_run_[v_] = student_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_[at_ + d_2_];
+					student_run_[v_] = student_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = teacher_[at_ + d_2_];
-						teacher_run_[v_] = teacher_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = teacher_[at_ + d_2_];
+					teacher_run_[v_] = teacher_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						st_run_ = fma(student_2_, teacher_2_, st_run_);
-						ss_run_ = fma(student_2_, student_2_, ss_run_);
-						tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}
@@ -1074,15 +1056,13 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 4 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-					d_student_[at_ + d_2_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				d_student_[at_ + d_2_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 			}
 		}
 	}
@@ -1090,31 +1070,29 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_[at_ + d_2_];
-						student_run_[v_] = student_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_[at_ + d_2_];
+					student_run_[v_] = student_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = teacher_[at_ + d_2_];
-						teacher_run_[v_] = teacher_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = teacher_[at_ + d_2_];
+					teacher_run_[v_] = teacher_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						d_student_[at_ + d_2_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					d_student_[at_ + d_2_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 				}
 			}
 		}
@@ -1306,22 +1284,20 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = float(student_[at_ + d_2_]);
-					student_row_[i_ * 8 + v_] = student_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = float(student_[at_ + d_2_]);
+				student_row_[i_ * 8 + v_] = student_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float teacher_2_ = float(teacher_[at_ + d_2_]);
-					teacher_row_[i_ * 8 + v_] = teacher_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = float(teacher_[at_ + d_2_]);
+				teacher_row_[i_ * 8 + v_] = teacher_2_;
 			}
 		}
 	}
@@ -1331,17 +1307,15 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					st_thread_ = fma(student_2_, teacher_2_, st_thread_);
-					ss_thread_ = fma(student_2_, student_2_, ss_thread_);
-					tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fma(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
 			}
 		}
 	}
@@ -1352,33 +1326,31 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = float(student_[at_ + d_2_]);
-						student_run_[v_] = student_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = float(student_[at_ + d_2_]);
+					student_run_[v_] = student_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = float(teacher_[at_ + d_2_]);
-						teacher_run_[v_] = teacher_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = float(teacher_[at_ + d_2_]);
+					teacher_run_[v_] = teacher_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						st_run_ = fma(student_2_, teacher_2_, st_run_);
-						ss_run_ = fma(student_2_, student_2_, ss_run_);
-						tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}
@@ -1419,15 +1391,13 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					d_student_[at_ + d_2_] = half(fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				d_student_[at_ + d_2_] = half(fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
 			}
 		}
 	}
@@ -1435,31 +1405,29 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = float(student_[at_ + d_2_]);
-						student_run_[v_] = student_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = float(student_[at_ + d_2_]);
+					student_run_[v_] = student_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = float(teacher_[at_ + d_2_]);
-						teacher_run_[v_] = teacher_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = float(teacher_[at_ + d_2_]);
+					teacher_run_[v_] = teacher_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						d_student_[at_ + d_2_] = half(fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					d_student_[at_ + d_2_] = half(fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
 				}
 			}
 		}
@@ -1651,22 +1619,20 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
-					student_row_[i_ * 8 + v_] = student_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
+				student_row_[i_ * 8 + v_] = student_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
-					teacher_row_[i_ * 8 + v_] = teacher_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
+				teacher_row_[i_ * 8 + v_] = teacher_2_;
 			}
 		}
 	}
@@ -1676,17 +1642,15 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					st_thread_ = fma(student_2_, teacher_2_, st_thread_);
-					ss_thread_ = fma(student_2_, student_2_, ss_thread_);
-					tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fma(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
 			}
 		}
 	}
@@ -1697,33 +1661,31 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
-						student_run_[v_] = student_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
+					student_run_[v_] = student_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
-						teacher_run_[v_] = teacher_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
+					teacher_run_[v_] = teacher_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						st_run_ = fma(student_2_, teacher_2_, st_run_);
-						ss_run_ = fma(student_2_, student_2_, ss_run_);
-						tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}
@@ -1764,15 +1726,13 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					d_student_[at_ + d_2_] = kg_to_bf16(fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				d_student_[at_ + d_2_] = kg_to_bf16(fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
 			}
 		}
 	}
@@ -1780,31 +1740,29 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
-						student_run_[v_] = student_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
+					student_run_[v_] = student_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
-						teacher_run_[v_] = teacher_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
+					teacher_run_[v_] = teacher_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						d_student_[at_ + d_2_] = kg_to_bf16(fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					d_student_[at_ + d_2_] = kg_to_bf16(fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
 				}
 			}
 		}

@@ -152,20 +152,18 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					student_row_[i_ * 4 + v_] = student_[at_ + d_2_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				student_row_[i_ * 4 + v_] = student_[at_ + d_2_];
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					teacher_row_[i_ * 4 + v_] = teacher_[at_ + d_2_];
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				teacher_row_[i_ * 4 + v_] = teacher_[at_ + d_2_];
 			}
 		}
 	}
@@ -175,18 +173,16 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 4 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-					const float t_2_ = student_2_ / t_;
-					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = teacher_2_ / t_;
-					t_top_thread_ = kg_max(t_top_thread_, t_3_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
 			}
 		}
 	}
@@ -194,32 +190,30 @@ kernel void kg_dd4f7221_kl_distill_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = student_[at_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = student_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = teacher_[at_ + d_2_];
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = teacher_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						s_top_thread_ = kg_max(s_top_thread_, t_2_);
-						const float t_3_ = teacher_2_ / t_;
-						t_top_thread_ = kg_max(t_top_thread_, t_3_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
 		}
@@ -247,20 +241,18 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 4 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-					const float t_2_ = student_2_ / t_;
-					const float t_3_ = t_2_ - s_base_;
-					s_total_thread_ += precise::exp(t_3_);
-					const float t_4_ = teacher_2_ / t_;
-					const float t_5_ = t_4_ - t_base_;
-					t_total_thread_ += precise::exp(t_5_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float t_3_ = t_2_ - s_base_;
+				s_total_thread_ += precise::exp(t_3_);
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				t_total_thread_ += precise::exp(t_5_);
 			}
 		}
 	}
@@ -270,34 +262,32 @@ kernel void kg_dd4f7221_kl_distill_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = student_[at_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = student_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = teacher_[at_ + d_2_];
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = teacher_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						const float t_3_ = t_2_ - s_base_;
-						s_total_run_ += precise::exp(t_3_);
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						t_total_run_ += precise::exp(t_5_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += precise::exp(t_3_);
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += precise::exp(t_5_);
 				}
 			}
 		}
@@ -326,22 +316,20 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 4 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-					const float t_4_ = teacher_2_ / t_;
-					const float t_5_ = t_4_ - t_base_;
-					const float t_log_ = t_5_ - t_2_;
-					const float p_ = precise::exp(t_log_);
-					const float t_6_ = student_2_ / t_;
-					const float t_7_ = t_6_ - s_base_;
-					const float s_log_ = t_7_ - t_3_;
-					kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				const float t_log_ = t_5_ - t_2_;
+				const float p_ = precise::exp(t_log_);
+				const float t_6_ = student_2_ / t_;
+				const float t_7_ = t_6_ - s_base_;
+				const float s_log_ = t_7_ - t_3_;
+				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
 	}
@@ -350,36 +338,34 @@ kernel void kg_dd4f7221_kl_distill_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = student_[at_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = student_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = teacher_[at_ + d_2_];
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = teacher_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						const float t_log_ = t_5_ - t_2_;
-						const float p_ = precise::exp(t_log_);
-						const float t_6_ = student_2_ / t_;
-						const float t_7_ = t_6_ - s_base_;
-						const float s_log_ = t_7_ - t_3_;
-						kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float t_6_ = student_2_ / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 				}
 			}
 		}
@@ -660,20 +646,18 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					student_row_[i_ * 8 + v_] = float(student_[at_ + d_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				student_row_[i_ * 8 + v_] = float(student_[at_ + d_2_]);
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					teacher_row_[i_ * 8 + v_] = float(teacher_[at_ + d_2_]);
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				teacher_row_[i_ * 8 + v_] = float(teacher_[at_ + d_2_]);
 			}
 		}
 	}
@@ -683,18 +667,16 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_2_ = student_2_ / t_;
-					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = teacher_2_ / t_;
-					t_top_thread_ = kg_max(t_top_thread_, t_3_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
 			}
 		}
 	}
@@ -702,32 +684,30 @@ kernel void kg_dd4f7221_kl_distill_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = float(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = float(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = float(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = float(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						s_top_thread_ = kg_max(s_top_thread_, t_2_);
-						const float t_3_ = teacher_2_ / t_;
-						t_top_thread_ = kg_max(t_top_thread_, t_3_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
 		}
@@ -755,20 +735,18 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_2_ = student_2_ / t_;
-					const float t_3_ = t_2_ - s_base_;
-					s_total_thread_ += precise::exp(t_3_);
-					const float t_4_ = teacher_2_ / t_;
-					const float t_5_ = t_4_ - t_base_;
-					t_total_thread_ += precise::exp(t_5_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float t_3_ = t_2_ - s_base_;
+				s_total_thread_ += precise::exp(t_3_);
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				t_total_thread_ += precise::exp(t_5_);
 			}
 		}
 	}
@@ -778,34 +756,32 @@ kernel void kg_dd4f7221_kl_distill_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = float(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = float(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = float(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = float(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						const float t_3_ = t_2_ - s_base_;
-						s_total_run_ += precise::exp(t_3_);
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						t_total_run_ += precise::exp(t_5_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += precise::exp(t_3_);
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += precise::exp(t_5_);
 				}
 			}
 		}
@@ -834,22 +810,20 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_4_ = teacher_2_ / t_;
-					const float t_5_ = t_4_ - t_base_;
-					const float t_log_ = t_5_ - t_2_;
-					const float p_ = precise::exp(t_log_);
-					const float t_6_ = student_2_ / t_;
-					const float t_7_ = t_6_ - s_base_;
-					const float s_log_ = t_7_ - t_3_;
-					kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				const float t_log_ = t_5_ - t_2_;
+				const float p_ = precise::exp(t_log_);
+				const float t_6_ = student_2_ / t_;
+				const float t_7_ = t_6_ - s_base_;
+				const float s_log_ = t_7_ - t_3_;
+				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
 	}
@@ -858,36 +832,34 @@ kernel void kg_dd4f7221_kl_distill_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = float(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = float(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = float(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = float(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						const float t_log_ = t_5_ - t_2_;
-						const float p_ = precise::exp(t_log_);
-						const float t_6_ = student_2_ / t_;
-						const float t_7_ = t_6_ - s_base_;
-						const float s_log_ = t_7_ - t_3_;
-						kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float t_6_ = student_2_ / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 				}
 			}
 		}
@@ -1168,20 +1140,18 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					student_row_[i_ * 8 + v_] = kg_from_bf16(student_[at_ + d_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				student_row_[i_ * 8 + v_] = kg_from_bf16(student_[at_ + d_2_]);
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					teacher_row_[i_ * 8 + v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				teacher_row_[i_ * 8 + v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 			}
 		}
 	}
@@ -1191,18 +1161,16 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_2_ = student_2_ / t_;
-					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = teacher_2_ / t_;
-					t_top_thread_ = kg_max(t_top_thread_, t_3_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
 			}
 		}
 	}
@@ -1210,32 +1178,30 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						s_top_thread_ = kg_max(s_top_thread_, t_2_);
-						const float t_3_ = teacher_2_ / t_;
-						t_top_thread_ = kg_max(t_top_thread_, t_3_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
 		}
@@ -1263,20 +1229,18 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_2_ = student_2_ / t_;
-					const float t_3_ = t_2_ - s_base_;
-					s_total_thread_ += precise::exp(t_3_);
-					const float t_4_ = teacher_2_ / t_;
-					const float t_5_ = t_4_ - t_base_;
-					t_total_thread_ += precise::exp(t_5_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float t_3_ = t_2_ - s_base_;
+				s_total_thread_ += precise::exp(t_3_);
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				t_total_thread_ += precise::exp(t_5_);
 			}
 		}
 	}
@@ -1286,34 +1250,32 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						const float t_3_ = t_2_ - s_base_;
-						s_total_run_ += precise::exp(t_3_);
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						t_total_run_ += precise::exp(t_5_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += precise::exp(t_3_);
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += precise::exp(t_5_);
 				}
 			}
 		}
@@ -1342,22 +1304,20 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_4_ = teacher_2_ / t_;
-					const float t_5_ = t_4_ - t_base_;
-					const float t_log_ = t_5_ - t_2_;
-					const float p_ = precise::exp(t_log_);
-					const float t_6_ = student_2_ / t_;
-					const float t_7_ = t_6_ - s_base_;
-					const float s_log_ = t_7_ - t_3_;
-					kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				const float t_log_ = t_5_ - t_2_;
+				const float p_ = precise::exp(t_log_);
+				const float t_6_ = student_2_ / t_;
+				const float t_7_ = t_6_ - s_base_;
+				const float s_log_ = t_7_ - t_3_;
+				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
 	}
@@ -1366,36 +1326,34 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						const float t_log_ = t_5_ - t_2_;
-						const float p_ = precise::exp(t_log_);
-						const float t_6_ = student_2_ / t_;
-						const float t_7_ = t_6_ - s_base_;
-						const float s_log_ = t_7_ - t_3_;
-						kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float t_6_ = student_2_ / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 				}
 			}
 		}
@@ -1680,20 +1638,18 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					student_row_[i_ * 4 + v_] = student_[at_ + d_2_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				student_row_[i_ * 4 + v_] = student_[at_ + d_2_];
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					teacher_row_[i_ * 4 + v_] = teacher_[at_ + d_2_];
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				teacher_row_[i_ * 4 + v_] = teacher_[at_ + d_2_];
 			}
 		}
 	}
@@ -1703,18 +1659,16 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 4 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-					const float t_2_ = student_2_ / t_;
-					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = teacher_2_ / t_;
-					t_top_thread_ = kg_max(t_top_thread_, t_3_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
 			}
 		}
 	}
@@ -1722,32 +1676,30 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = student_[at_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = student_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = teacher_[at_ + d_2_];
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = teacher_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						s_top_thread_ = kg_max(s_top_thread_, t_2_);
-						const float t_3_ = teacher_2_ / t_;
-						t_top_thread_ = kg_max(t_top_thread_, t_3_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
 		}
@@ -1775,21 +1727,19 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 4 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-					const float t_2_ = student_2_ / t_;
-					const float student_exp_ = precise::exp(t_2_ - s_base_);
-					s_total_thread_ += student_exp_;
-					const float t_3_ = teacher_2_ / t_;
-					const float t_4_ = t_3_ - t_base_;
-					t_total_thread_ += precise::exp(t_4_);
-					kept_2_[i_ * 4 + v_] = student_exp_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float student_exp_ = precise::exp(t_2_ - s_base_);
+				s_total_thread_ += student_exp_;
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				t_total_thread_ += precise::exp(t_4_);
+				kept_2_[i_ * 4 + v_] = student_exp_;
 			}
 		}
 	}
@@ -1799,34 +1749,32 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = student_[at_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = student_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = teacher_[at_ + d_2_];
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = teacher_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						const float student_exp_ = precise::exp(t_2_ - s_base_);
-						s_total_run_ += student_exp_;
-						const float t_3_ = teacher_2_ / t_;
-						const float t_4_ = t_3_ - t_base_;
-						t_total_run_ += precise::exp(t_4_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float student_exp_ = precise::exp(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += precise::exp(t_4_);
 				}
 			}
 		}
@@ -1855,20 +1803,18 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-					const float t_3_ = teacher_2_ / t_;
-					const float t_4_ = t_3_ - t_base_;
-					const float t_log_ = t_4_ - t_2_;
-					const float p_ = precise::exp(t_log_);
-					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					d_s_total_part_thread_ += d_s_log_;
-					kept_[i_ * 4 + v_] = p_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				const float t_log_ = t_4_ - t_2_;
+				const float p_ = precise::exp(t_log_);
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_s_total_part_thread_ += d_s_log_;
+				kept_[i_ * 4 + v_] = p_;
 			}
 		}
 	}
@@ -1877,26 +1823,24 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = teacher_[at_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = teacher_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_3_ = teacher_2_ / t_;
-						const float t_4_ = t_3_ - t_base_;
-						const float t_log_ = t_4_ - t_2_;
-						const float p_ = precise::exp(t_log_);
-						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-						d_s_total_part_run_ += d_s_log_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
 				}
 			}
 		}
@@ -1918,16 +1862,14 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float p_ = kept_[i_ * 4 + v_];
-					const float student_exp_ = kept_2_[i_ * 4 + v_];
-					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					d_student_[at_ + d_2_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float p_ = kept_[i_ * 4 + v_];
+				const float student_exp_ = kept_2_[i_ * 4 + v_];
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_student_[at_ + d_2_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
 			}
 		}
 	}
@@ -1935,36 +1877,34 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = student_[at_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = student_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = teacher_[at_ + d_2_];
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = teacher_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						const float t_log_ = t_5_ - t_2_;
-						const float p_ = precise::exp(t_log_);
-						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-						const float t_6_ = student_2_ / t_;
-						const float student_exp_ = precise::exp(t_6_ - s_base_);
-						d_student_[at_ + d_2_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = student_2_ / t_;
+					const float student_exp_ = precise::exp(t_6_ - s_base_);
+					d_student_[at_ + d_2_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
 				}
 			}
 		}
@@ -2271,20 +2211,18 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					student_row_[i_ * 8 + v_] = float(student_[at_ + d_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				student_row_[i_ * 8 + v_] = float(student_[at_ + d_2_]);
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					teacher_row_[i_ * 8 + v_] = float(teacher_[at_ + d_2_]);
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				teacher_row_[i_ * 8 + v_] = float(teacher_[at_ + d_2_]);
 			}
 		}
 	}
@@ -2294,18 +2232,16 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_2_ = student_2_ / t_;
-					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = teacher_2_ / t_;
-					t_top_thread_ = kg_max(t_top_thread_, t_3_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
 			}
 		}
 	}
@@ -2313,32 +2249,30 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = float(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = float(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = float(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = float(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						s_top_thread_ = kg_max(s_top_thread_, t_2_);
-						const float t_3_ = teacher_2_ / t_;
-						t_top_thread_ = kg_max(t_top_thread_, t_3_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
 		}
@@ -2366,21 +2300,19 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_2_ = student_2_ / t_;
-					const float student_exp_ = precise::exp(t_2_ - s_base_);
-					s_total_thread_ += student_exp_;
-					const float t_3_ = teacher_2_ / t_;
-					const float t_4_ = t_3_ - t_base_;
-					t_total_thread_ += precise::exp(t_4_);
-					kept_2_[i_ * 8 + v_] = student_exp_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float student_exp_ = precise::exp(t_2_ - s_base_);
+				s_total_thread_ += student_exp_;
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				t_total_thread_ += precise::exp(t_4_);
+				kept_2_[i_ * 8 + v_] = student_exp_;
 			}
 		}
 	}
@@ -2390,34 +2322,32 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = float(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = float(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = float(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = float(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						const float student_exp_ = precise::exp(t_2_ - s_base_);
-						s_total_run_ += student_exp_;
-						const float t_3_ = teacher_2_ / t_;
-						const float t_4_ = t_3_ - t_base_;
-						t_total_run_ += precise::exp(t_4_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float student_exp_ = precise::exp(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += precise::exp(t_4_);
 				}
 			}
 		}
@@ -2446,20 +2376,18 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_3_ = teacher_2_ / t_;
-					const float t_4_ = t_3_ - t_base_;
-					const float t_log_ = t_4_ - t_2_;
-					const float p_ = precise::exp(t_log_);
-					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					d_s_total_part_thread_ += d_s_log_;
-					kept_[i_ * 8 + v_] = p_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				const float t_log_ = t_4_ - t_2_;
+				const float p_ = precise::exp(t_log_);
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_s_total_part_thread_ += d_s_log_;
+				kept_[i_ * 8 + v_] = p_;
 			}
 		}
 	}
@@ -2468,26 +2396,24 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = float(teacher_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = float(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_3_ = teacher_2_ / t_;
-						const float t_4_ = t_3_ - t_base_;
-						const float t_log_ = t_4_ - t_2_;
-						const float p_ = precise::exp(t_log_);
-						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-						d_s_total_part_run_ += d_s_log_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
 				}
 			}
 		}
@@ -2509,16 +2435,14 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float p_ = kept_[i_ * 8 + v_];
-					const float student_exp_ = kept_2_[i_ * 8 + v_];
-					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					d_student_[at_ + d_2_] = half(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float p_ = kept_[i_ * 8 + v_];
+				const float student_exp_ = kept_2_[i_ * 8 + v_];
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_student_[at_ + d_2_] = half(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
 			}
 		}
 	}
@@ -2526,36 +2450,34 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = float(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = float(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = float(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = float(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						const float t_log_ = t_5_ - t_2_;
-						const float p_ = precise::exp(t_log_);
-						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-						const float t_6_ = student_2_ / t_;
-						const float student_exp_ = precise::exp(t_6_ - s_base_);
-						d_student_[at_ + d_2_] = half(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = student_2_ / t_;
+					const float student_exp_ = precise::exp(t_6_ - s_base_);
+					d_student_[at_ + d_2_] = half(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
 				}
 			}
 		}
@@ -2862,20 +2784,18 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					student_row_[i_ * 8 + v_] = kg_from_bf16(student_[at_ + d_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				student_row_[i_ * 8 + v_] = kg_from_bf16(student_[at_ + d_2_]);
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					teacher_row_[i_ * 8 + v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				teacher_row_[i_ * 8 + v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 			}
 		}
 	}
@@ -2885,18 +2805,16 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_2_ = student_2_ / t_;
-					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = teacher_2_ / t_;
-					t_top_thread_ = kg_max(t_top_thread_, t_3_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
 			}
 		}
 	}
@@ -2904,32 +2822,30 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						s_top_thread_ = kg_max(s_top_thread_, t_2_);
-						const float t_3_ = teacher_2_ / t_;
-						t_top_thread_ = kg_max(t_top_thread_, t_3_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
 		}
@@ -2957,21 +2873,19 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_2_ = student_2_ / t_;
-					const float student_exp_ = precise::exp(t_2_ - s_base_);
-					s_total_thread_ += student_exp_;
-					const float t_3_ = teacher_2_ / t_;
-					const float t_4_ = t_3_ - t_base_;
-					t_total_thread_ += precise::exp(t_4_);
-					kept_2_[i_ * 8 + v_] = student_exp_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float student_exp_ = precise::exp(t_2_ - s_base_);
+				s_total_thread_ += student_exp_;
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				t_total_thread_ += precise::exp(t_4_);
+				kept_2_[i_ * 8 + v_] = student_exp_;
 			}
 		}
 	}
@@ -2981,34 +2895,32 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						const float student_exp_ = precise::exp(t_2_ - s_base_);
-						s_total_run_ += student_exp_;
-						const float t_3_ = teacher_2_ / t_;
-						const float t_4_ = t_3_ - t_base_;
-						t_total_run_ += precise::exp(t_4_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float student_exp_ = precise::exp(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += precise::exp(t_4_);
 				}
 			}
 		}
@@ -3037,20 +2949,18 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_3_ = teacher_2_ / t_;
-					const float t_4_ = t_3_ - t_base_;
-					const float t_log_ = t_4_ - t_2_;
-					const float p_ = precise::exp(t_log_);
-					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					d_s_total_part_thread_ += d_s_log_;
-					kept_[i_ * 8 + v_] = p_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				const float t_log_ = t_4_ - t_2_;
+				const float p_ = precise::exp(t_log_);
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_s_total_part_thread_ += d_s_log_;
+				kept_[i_ * 8 + v_] = p_;
 			}
 		}
 	}
@@ -3059,26 +2969,24 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_3_ = teacher_2_ / t_;
-						const float t_4_ = t_3_ - t_base_;
-						const float t_log_ = t_4_ - t_2_;
-						const float p_ = precise::exp(t_log_);
-						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-						d_s_total_part_run_ += d_s_log_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
 				}
 			}
 		}
@@ -3100,16 +3008,14 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float p_ = kept_[i_ * 8 + v_];
-					const float student_exp_ = kept_2_[i_ * 8 + v_];
-					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					d_student_[at_ + d_2_] = kg_to_bf16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float p_ = kept_[i_ * 8 + v_];
+				const float student_exp_ = kept_2_[i_ * 8 + v_];
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_student_[at_ + d_2_] = kg_to_bf16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
 			}
 		}
 	}
@@ -3117,36 +3023,34 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						const float t_log_ = t_5_ - t_2_;
-						const float p_ = precise::exp(t_log_);
-						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-						const float t_6_ = student_2_ / t_;
-						const float student_exp_ = precise::exp(t_6_ - s_base_);
-						d_student_[at_ + d_2_] = kg_to_bf16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = student_2_ / t_;
+					const float student_exp_ = precise::exp(t_6_ - s_base_);
+					d_student_[at_ + d_2_] = kg_to_bf16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
 				}
 			}
 		}

@@ -138,28 +138,24 @@ kernel void kg_dd4f7221_perplexity_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_[at_ + v_3_];
-						logits_slab_[i_ * 4 + v_2_] = logits_2_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_[at_ + v_3_];
+					logits_slab_[i_ * 4 + v_2_] = logits_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_2_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
@@ -174,14 +170,12 @@ kernel void kg_dd4f7221_perplexity_f32_1(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
-							total_run_ += precise::exp(logits_2_ - base_2_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+						total_run_ += precise::exp(logits_2_ - base_2_);
 					}
 				}
 			}
@@ -442,7 +436,28 @@ kernel void kg_dd4f7221_perplexity_f32_3(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index r_chunks_ = (i_ * threads_ + thread_) * 4;
-		if (r_chunks_ < size_R_chunks_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index r_chunks_2_ = r_chunks_ + v_;
+			if (r_chunks_2_ < size_R_chunks_) {
+				sum_chunk_run_[v_] = sum_chunk_[r_chunks_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index r_chunks_2_ = r_chunks_ + v_;
+			if (r_chunks_2_ < size_R_chunks_) {
+				const float sum_chunk_2_ = sum_chunk_run_[v_];
+				rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
+				sum_thread_ += sum_chunk_2_;
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
+		float sum_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index r_chunks_2_ = r_chunks_ + v_;
@@ -456,32 +471,7 @@ kernel void kg_dd4f7221_perplexity_f32_3(
 				if (r_chunks_2_ < size_R_chunks_) {
 					const float sum_chunk_2_ = sum_chunk_run_[v_];
 					rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
-					sum_thread_ += sum_chunk_2_;
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
-		float sum_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (r_chunks_ < size_R_chunks_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index r_chunks_2_ = r_chunks_ + v_;
-					if (r_chunks_2_ < size_R_chunks_) {
-						sum_chunk_run_[v_] = sum_chunk_[r_chunks_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index r_chunks_2_ = r_chunks_ + v_;
-					if (r_chunks_2_ < size_R_chunks_) {
-						const float sum_chunk_2_ = sum_chunk_run_[v_];
-						rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
-						sum_run_ += sum_chunk_2_;
-					}
+					sum_run_ += sum_chunk_2_;
 				}
 			}
 		}
@@ -635,28 +625,24 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = float(logits_[at_ + v_3_]);
-						logits_slab_[i_ * 8 + v_2_] = logits_2_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = float(logits_[at_ + v_3_]);
+					logits_slab_[i_ * 8 + v_2_] = logits_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_2_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
@@ -671,14 +657,12 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-							total_run_ += precise::exp(logits_2_ - base_2_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						total_run_ += precise::exp(logits_2_ - base_2_);
 					}
 				}
 			}
@@ -952,28 +936,24 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = kg_from_bf16(logits_[at_ + v_3_]);
-						logits_slab_[i_ * 8 + v_2_] = logits_2_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = kg_from_bf16(logits_[at_ + v_3_]);
+					logits_slab_[i_ * 8 + v_2_] = logits_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_2_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
@@ -988,14 +968,12 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-							total_run_ += precise::exp(logits_2_ - base_2_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						total_run_ += precise::exp(logits_2_ - base_2_);
 					}
 				}
 			}

@@ -275,13 +275,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 4;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					x_row_[i_ * 4 + v_] = x_[r_ * size_K_ + k_2_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				x_row_[i_ * 4 + v_] = x_[r_ * size_K_ + k_2_];
 			}
 		}
 	}
@@ -289,15 +287,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 4;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float t_ = x_2_ - first_;
-					rest_sum_thread_ += t_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
 			}
 		}
 	}
@@ -306,22 +302,20 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_run_[v_] = x_[r_ * size_K_ + k_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_run_[v_] = x_[r_ * size_K_ + k_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float x_2_ = x_run_[v_];
-						const float t_ = x_2_ - first_;
-						rest_sum_run_ += t_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
 				}
 			}
 		}
@@ -344,16 +338,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 4;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -362,23 +354,21 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_run_[v_] = x_[r_ * size_K_ + k_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_run_[v_] = x_[r_ * size_K_ + k_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float x_2_ = x_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -1080,13 +1070,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					x_row_[i_ * 8 + v_] = float(x_[r_ * size_K_ + k_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				x_row_[i_ * 8 + v_] = float(x_[r_ * size_K_ + k_2_]);
 			}
 		}
 	}
@@ -1094,15 +1082,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_ = x_2_ - first_;
-					rest_sum_thread_ += t_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
 			}
 		}
 	}
@@ -1111,22 +1097,20 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_run_[v_] = float(x_[r_ * size_K_ + k_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_run_[v_] = float(x_[r_ * size_K_ + k_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float x_2_ = x_run_[v_];
-						const float t_ = x_2_ - first_;
-						rest_sum_run_ += t_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
 				}
 			}
 		}
@@ -1149,16 +1133,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -1167,23 +1149,21 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_run_[v_] = float(x_[r_ * size_K_ + k_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_run_[v_] = float(x_[r_ * size_K_ + k_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float x_2_ = x_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -1885,13 +1865,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					x_row_[i_ * 8 + v_] = kg_from_bf16(x_[r_ * size_K_ + k_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				x_row_[i_ * 8 + v_] = kg_from_bf16(x_[r_ * size_K_ + k_2_]);
 			}
 		}
 	}
@@ -1899,15 +1877,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_ = x_2_ - first_;
-					rest_sum_thread_ += t_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
 			}
 		}
 	}
@@ -1916,22 +1892,20 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_run_[v_] = kg_from_bf16(x_[r_ * size_K_ + k_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_run_[v_] = kg_from_bf16(x_[r_ * size_K_ + k_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float x_2_ = x_run_[v_];
-						const float t_ = x_2_ - first_;
-						rest_sum_run_ += t_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
 				}
 			}
 		}
@@ -1954,16 +1928,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -1972,23 +1944,21 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_run_[v_] = kg_from_bf16(x_[r_ * size_K_ + k_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_run_[v_] = kg_from_bf16(x_[r_ * size_K_ + k_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float x_2_ = x_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -4450,21 +4420,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 4;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_row_[i_ * 4 + v_] = x_[row_ * size_K_ + k_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_row_[i_ * 4 + v_] = x_[row_ * size_K_ + k_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-						d_h_row_[i_ * 4 + v_] = d_h_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+					d_h_row_[i_ * 4 + v_] = d_h_2_;
 				}
 			}
 		}
@@ -4473,7 +4441,53 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 4;
-			if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float gamma_2_ = gamma_[k_2_];
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					beta_run_[v_] = beta_[k_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
+					const float t_3_ = x_2_ - first_ - rest_2_;
+					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_4_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 4 + v_] = h_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = x_[row_ * size_K_ + k_2_];
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index k_2_ = k_ + v_;
@@ -4493,75 +4507,25 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index k_2_ = k_ + v_;
 					if (k_2_ < size_K_) {
-						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+						d_h_run_[v_] = d_h_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
-						const float d_h_2_ = d_h_row_[i_ * 4 + v_];
+						const float d_h_2_ = d_h_run_[v_];
 						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
-						d_rest_part_thread_ += t_4_;
-						kept_[i_ * 4 + v_] = h_gelu_x_sigmoid_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (k_ < size_K_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							x_run_[v_] = x_[row_ * size_K_ + k_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float gamma_2_ = gamma_[k_2_];
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							beta_run_[v_] = beta_[k_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-							d_h_run_[v_] = d_h_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_h_2_ = d_h_run_[v_];
-							const float t_3_ = x_2_ - first_ - rest_2_;
-							const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-							const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-							const float t_4_ = d_h_gelu_x_ * gamma_2_;
-							d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
-							d_rest_part_run_ += t_4_;
-						}
+						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
+						d_rest_part_run_ += t_4_;
 					}
 				}
 			}
@@ -4591,7 +4555,51 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 4;
-			if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float gamma_2_ = gamma_[k_2_];
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					beta_run_[v_] = beta_[k_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
+					const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
+					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_6_ = d_h_gelu_x_ * gamma_2_;
+					d_x_[row_ * size_K_ + k_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = x_[row_ * size_K_ + k_2_];
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index k_2_ = k_ + v_;
@@ -4611,81 +4619,33 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index k_2_ = k_ + v_;
 					if (k_2_ < size_K_) {
-						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+						d_h_run_[v_] = d_h_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
-						const float d_h_2_ = d_h_row_[i_ * 4 + v_];
-						const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
+						const float d_h_2_ = d_h_run_[v_];
 						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[row_ * size_K_ + k_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
-						d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
-						d_beta_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (k_ < size_K_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							x_run_[v_] = x_[row_ * size_K_ + k_2_];
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
 						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float gamma_2_ = gamma_[k_2_];
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							beta_run_[v_] = beta_[k_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-							d_h_run_[v_] = d_h_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_h_2_ = d_h_run_[v_];
-							const float t_5_ = x_2_ - first_ - rest_2_;
-							const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-							const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-							const float t_6_ = d_h_gelu_x_ * gamma_2_;
-							d_x_[row_ * size_K_ + k_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
-							}
-							if (row_ == from_) {
-								d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
-							} else {
-								d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
-							}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
 				}
@@ -4696,14 +4656,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 4;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
-					d_beta_reduced_block_[at_ + k_2_] = d_beta_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				d_gamma_reduced_block_[at_ + k_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
+				d_beta_reduced_block_[at_ + k_2_] = d_beta_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -5453,7 +5411,26 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_y_run_[v_] = d_y_[at_2_ + n_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -5466,33 +5443,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_y_run_[v_] = d_y_[at_2_ + n_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
-							} else {
-								d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
 					}
 				}
@@ -5502,13 +5456,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 4;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -6093,21 +6045,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_row_[i_ * 8 + v_] = float(x_[row_ * size_K_ + k_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_row_[i_ * 8 + v_] = float(x_[row_ * size_K_ + k_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-						d_h_row_[i_ * 8 + v_] = d_h_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+					d_h_row_[i_ * 8 + v_] = d_h_2_;
 				}
 			}
 		}
@@ -6116,7 +6066,53 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float gamma_2_ = float(gamma_[k_2_]);
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					beta_run_[v_] = float(beta_[k_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+					const float t_3_ = x_2_ - first_ - rest_2_;
+					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * fma(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fma(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f);
+					const float t_4_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = float(x_[row_ * size_K_ + k_2_]);
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index k_2_ = k_ + v_;
@@ -6136,75 +6132,25 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index k_2_ = k_ + v_;
 					if (k_2_ < size_K_) {
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float d_h_2_ = d_h_row_[i_ * 8 + v_];
-						const float t_3_ = x_2_ - first_ - rest_2_;
-						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * fma(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fma(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f);
-						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
-						d_rest_part_thread_ += t_4_;
-						kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+						d_h_run_[v_] = d_h_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (k_ < size_K_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							x_run_[v_] = float(x_[row_ * size_K_ + k_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float gamma_2_ = float(gamma_[k_2_]);
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							beta_run_[v_] = float(beta_[k_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-							d_h_run_[v_] = d_h_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_h_2_ = d_h_run_[v_];
-							const float t_3_ = x_2_ - first_ - rest_2_;
-							const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
-							const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * fma(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fma(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f);
-							const float t_4_ = d_h_gelu_x_ * gamma_2_;
-							d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
-							d_rest_part_run_ += t_4_;
-						}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_run_[v_];
+						const float t_3_ = x_2_ - first_ - rest_2_;
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * fma(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fma(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f);
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
+						d_rest_part_run_ += t_4_;
 					}
 				}
 			}
@@ -6234,7 +6180,51 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float gamma_2_ = float(gamma_[k_2_]);
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					beta_run_[v_] = float(beta_[k_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_6_ = d_h_gelu_x_ * gamma_2_;
+					d_x_[row_ * size_K_ + k_2_] = half(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = float(x_[row_ * size_K_ + k_2_]);
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index k_2_ = k_ + v_;
@@ -6254,81 +6244,33 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index k_2_ = k_ + v_;
 					if (k_2_ < size_K_) {
-						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+						d_h_run_[v_] = d_h_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
-						const float d_h_2_ = d_h_row_[i_ * 8 + v_];
-						const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+						const float d_h_2_ = d_h_run_[v_];
 						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[row_ * size_K_ + k_2_] = half(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
-						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (k_ < size_K_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							x_run_[v_] = float(x_[row_ * size_K_ + k_2_]);
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
 						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float gamma_2_ = float(gamma_[k_2_]);
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							beta_run_[v_] = float(beta_[k_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-							d_h_run_[v_] = d_h_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_h_2_ = d_h_run_[v_];
-							const float t_5_ = x_2_ - first_ - rest_2_;
-							const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-							const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-							const float t_6_ = d_h_gelu_x_ * gamma_2_;
-							d_x_[row_ * size_K_ + k_2_] = half(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
-							}
-							if (row_ == from_) {
-								d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
-							} else {
-								d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
-							}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
 				}
@@ -6339,14 +6281,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
-					d_beta_reduced_block_[at_ + k_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				d_gamma_reduced_block_[at_ + k_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+				d_beta_reduced_block_[at_ + k_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -7152,7 +7092,26 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_y_run_[v_] = float(d_y_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -7165,33 +7124,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_y_run_[v_] = float(d_y_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
-							} else {
-								d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
 					}
 				}
@@ -7201,13 +7137,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -7792,21 +7726,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_row_[i_ * 8 + v_] = kg_from_bf16(x_[row_ * size_K_ + k_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_row_[i_ * 8 + v_] = kg_from_bf16(x_[row_ * size_K_ + k_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-						d_h_row_[i_ * 8 + v_] = d_h_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+					d_h_row_[i_ * 8 + v_] = d_h_2_;
 				}
 			}
 		}
@@ -7815,7 +7747,53 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float gamma_2_ = kg_from_bf16(gamma_[k_2_]);
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					beta_run_[v_] = kg_from_bf16(beta_[k_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+					const float t_3_ = x_2_ - first_ - rest_2_;
+					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * fma(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fma(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f);
+					const float t_4_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = kg_from_bf16(x_[row_ * size_K_ + k_2_]);
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index k_2_ = k_ + v_;
@@ -7835,75 +7813,25 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index k_2_ = k_ + v_;
 					if (k_2_ < size_K_) {
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float d_h_2_ = d_h_row_[i_ * 8 + v_];
-						const float t_3_ = x_2_ - first_ - rest_2_;
-						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * fma(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fma(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f);
-						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
-						d_rest_part_thread_ += t_4_;
-						kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+						d_h_run_[v_] = d_h_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (k_ < size_K_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							x_run_[v_] = kg_from_bf16(x_[row_ * size_K_ + k_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float gamma_2_ = kg_from_bf16(gamma_[k_2_]);
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							beta_run_[v_] = kg_from_bf16(beta_[k_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-							d_h_run_[v_] = d_h_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_h_2_ = d_h_run_[v_];
-							const float t_3_ = x_2_ - first_ - rest_2_;
-							const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
-							const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * fma(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fma(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f);
-							const float t_4_ = d_h_gelu_x_ * gamma_2_;
-							d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
-							d_rest_part_run_ += t_4_;
-						}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_run_[v_];
+						const float t_3_ = x_2_ - first_ - rest_2_;
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * fma(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fma(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f);
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
+						d_rest_part_run_ += t_4_;
 					}
 				}
 			}
@@ -7933,7 +7861,51 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float gamma_2_ = kg_from_bf16(gamma_[k_2_]);
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					beta_run_[v_] = kg_from_bf16(beta_[k_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_6_ = d_h_gelu_x_ * gamma_2_;
+					d_x_[row_ * size_K_ + k_2_] = kg_to_bf16(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = kg_from_bf16(x_[row_ * size_K_ + k_2_]);
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index k_2_ = k_ + v_;
@@ -7953,81 +7925,33 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index k_2_ = k_ + v_;
 					if (k_2_ < size_K_) {
-						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+						d_h_run_[v_] = d_h_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
-						const float d_h_2_ = d_h_row_[i_ * 8 + v_];
-						const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+						const float d_h_2_ = d_h_run_[v_];
 						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[row_ * size_K_ + k_2_] = kg_to_bf16(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
-						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (k_ < size_K_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							x_run_[v_] = kg_from_bf16(x_[row_ * size_K_ + k_2_]);
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
 						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float gamma_2_ = kg_from_bf16(gamma_[k_2_]);
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							beta_run_[v_] = kg_from_bf16(beta_[k_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-							d_h_run_[v_] = d_h_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_h_2_ = d_h_run_[v_];
-							const float t_5_ = x_2_ - first_ - rest_2_;
-							const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-							const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-							const float t_6_ = d_h_gelu_x_ * gamma_2_;
-							d_x_[row_ * size_K_ + k_2_] = kg_to_bf16(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
-							}
-							if (row_ == from_) {
-								d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
-							} else {
-								d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
-							}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
 				}
@@ -8038,14 +7962,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
-					d_beta_reduced_block_[at_ + k_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				d_gamma_reduced_block_[at_ + k_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+				d_beta_reduced_block_[at_ + k_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -8851,7 +8773,26 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -8864,33 +8805,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
-							} else {
-								d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
 					}
 				}
@@ -8900,13 +8818,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

@@ -6044,7 +6044,26 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f32_3(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_c_run_[v_] = d_c_[at_2_ + n_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_c_2_ = d_c_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_c_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -6057,33 +6076,10 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f32_3(
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_sums_[i_ * 4 + v_] += d_c_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_c_run_[v_] = d_c_[at_2_ + n_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_c_2_ = d_c_run_[v_];
-							if (row_ == from_) {
-								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
-							} else {
-								d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
-							}
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
 						}
 					}
 				}
@@ -6093,13 +6089,11 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f32_3(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 4;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -6872,7 +6866,26 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f16_3(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_c_run_[v_] = float(d_c_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_c_2_ = d_c_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_c_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -6885,33 +6898,10 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f16_3(
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_sums_[i_ * 8 + v_] += d_c_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_c_run_[v_] = float(d_c_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_c_2_ = d_c_run_[v_];
-							if (row_ == from_) {
-								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
-							} else {
-								d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
-							}
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
 						}
 					}
 				}
@@ -6921,13 +6911,11 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f16_3(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -7700,7 +7688,26 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_bf16_3(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_c_run_[v_] = kg_from_bf16(d_c_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_c_2_ = d_c_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_c_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -7713,33 +7720,10 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_bf16_3(
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_sums_[i_ * 8 + v_] += d_c_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_c_run_[v_] = kg_from_bf16(d_c_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_c_2_ = d_c_run_[v_];
-							if (row_ == from_) {
-								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
-							} else {
-								d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
-							}
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
 						}
 					}
 				}
@@ -7749,13 +7733,11 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_bf16_3(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

@@ -6359,7 +6359,26 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_pre_run_[v_] = d_pre_[at_2_ + n_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_pre_2_ = d_pre_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_pre_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -6372,33 +6391,10 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4(
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_pre_2_ = d_pre_run_[v_];
-						d_bias_reduced_block_sums_[i_ * 4 + v_] += d_pre_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_pre_run_[v_] = d_pre_[at_2_ + n_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_pre_2_ = d_pre_run_[v_];
-							if (row_ == from_) {
-								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_pre_2_;
-							} else {
-								d_bias_reduced_block_[at_ + n_2_] += d_pre_2_;
-							}
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_pre_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_pre_2_;
 						}
 					}
 				}
@@ -6408,13 +6404,11 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 4;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}

@@ -6091,7 +6091,26 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_c_run_[v_] = d_c_[at_2_ + n_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_c_2_ = d_c_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_c_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -6104,33 +6123,10 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_sums_[i_ * 4 + v_] += d_c_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_c_run_[v_] = d_c_[at_2_ + n_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_c_2_ = d_c_run_[v_];
-							if (row_ == from_) {
-								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
-							} else {
-								d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
-							}
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
 						}
 					}
 				}
@@ -6140,13 +6136,11 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 4;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -7007,7 +7001,26 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_c_run_[v_] = float(d_c_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_c_2_ = d_c_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_c_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -7020,33 +7033,10 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_sums_[i_ * 8 + v_] += d_c_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_c_run_[v_] = float(d_c_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_c_2_ = d_c_run_[v_];
-							if (row_ == from_) {
-								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
-							} else {
-								d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
-							}
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
 						}
 					}
 				}
@@ -7056,13 +7046,11 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -7923,7 +7911,26 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_c_run_[v_] = kg_from_bf16(d_c_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_c_2_ = d_c_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_c_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -7936,33 +7943,10 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_sums_[i_ * 8 + v_] += d_c_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_c_run_[v_] = kg_from_bf16(d_c_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_c_2_ = d_c_run_[v_];
-							if (row_ == from_) {
-								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
-							} else {
-								d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
-							}
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
 						}
 					}
 				}
@@ -7972,13 +7956,11 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

@@ -121,7 +121,27 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_2(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index p_chunks_ = (i_ * threads_ + thread_) * 4;
-		if (p_chunks_ < size_P_chunks_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index p_chunks_2_ = p_chunks_ + v_;
+			if (p_chunks_2_ < size_P_chunks_) {
+				part_chunk_run_[v_] = part_chunk_[p_chunks_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index p_chunks_2_ = p_chunks_ + v_;
+			if (p_chunks_2_ < size_P_chunks_) {
+				const float part_chunk_2_ = part_chunk_run_[v_];
+				part_thread_ += part_chunk_2_;
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+		float part_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index p_chunks_2_ = p_chunks_ + v_;
@@ -134,31 +154,7 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_2(
 				const kg_index p_chunks_2_ = p_chunks_ + v_;
 				if (p_chunks_2_ < size_P_chunks_) {
 					const float part_chunk_2_ = part_chunk_run_[v_];
-					part_thread_ += part_chunk_2_;
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
-		float part_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (p_chunks_ < size_P_chunks_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index p_chunks_2_ = p_chunks_ + v_;
-					if (p_chunks_2_ < size_P_chunks_) {
-						part_chunk_run_[v_] = part_chunk_[p_chunks_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index p_chunks_2_ = p_chunks_ + v_;
-					if (p_chunks_2_ < size_P_chunks_) {
-						const float part_chunk_2_ = part_chunk_run_[v_];
-						part_run_ += part_chunk_2_;
-					}
+					part_run_ += part_chunk_2_;
 				}
 			}
 		}
@@ -371,7 +367,27 @@ kernel void kg_dd4f7221_global_norm_sq_f32_2(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index p_chunks_ = (i_ * threads_ + thread_) * 4;
-		if (p_chunks_ < size_P_chunks_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index p_chunks_2_ = p_chunks_ + v_;
+			if (p_chunks_2_ < size_P_chunks_) {
+				part_chunk_run_[v_] = part_chunk_[p_chunks_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index p_chunks_2_ = p_chunks_ + v_;
+			if (p_chunks_2_ < size_P_chunks_) {
+				const float part_chunk_2_ = part_chunk_run_[v_];
+				part_thread_ += part_chunk_2_;
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+		float part_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index p_chunks_2_ = p_chunks_ + v_;
@@ -384,31 +400,7 @@ kernel void kg_dd4f7221_global_norm_sq_f32_2(
 				const kg_index p_chunks_2_ = p_chunks_ + v_;
 				if (p_chunks_2_ < size_P_chunks_) {
 					const float part_chunk_2_ = part_chunk_run_[v_];
-					part_thread_ += part_chunk_2_;
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
-		float part_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (p_chunks_ < size_P_chunks_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index p_chunks_2_ = p_chunks_ + v_;
-					if (p_chunks_2_ < size_P_chunks_) {
-						part_chunk_run_[v_] = part_chunk_[p_chunks_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index p_chunks_2_ = p_chunks_ + v_;
-					if (p_chunks_2_ < size_P_chunks_) {
-						const float part_chunk_2_ = part_chunk_run_[v_];
-						part_run_ += part_chunk_2_;
-					}
+					part_run_ += part_chunk_2_;
 				}
 			}
 		}

@@ -118,7 +118,26 @@ kernel void kg_dd4f7221_bias_grad_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					dy_run_[v_] = dy_[at_2_ + n_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float dy_2_ = dy_run_[v_];
+					db_reduced_block_sums_[i_ * 4 + v_] += dy_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -131,33 +150,10 @@ kernel void kg_dd4f7221_bias_grad_f32_1(
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float dy_2_ = dy_run_[v_];
-						db_reduced_block_sums_[i_ * 4 + v_] += dy_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							dy_run_[v_] = dy_[at_2_ + n_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float dy_2_ = dy_run_[v_];
-							if (row_ == from_) {
-								db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
-							} else {
-								db_reduced_block_[at_ + n_2_] += dy_2_;
-							}
+						if (row_ == from_) {
+							db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
+						} else {
+							db_reduced_block_[at_ + n_2_] += dy_2_;
 						}
 					}
 				}
@@ -167,13 +163,11 @@ kernel void kg_dd4f7221_bias_grad_f32_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 4;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					db_reduced_block_[at_ + n_2_] = db_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				db_reduced_block_[at_ + n_2_] = db_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -336,7 +330,26 @@ kernel void kg_dd4f7221_bias_grad_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					dy_run_[v_] = float(dy_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float dy_2_ = dy_run_[v_];
+					db_reduced_block_sums_[i_ * 8 + v_] += dy_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -349,33 +362,10 @@ kernel void kg_dd4f7221_bias_grad_f16_1(
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float dy_2_ = dy_run_[v_];
-						db_reduced_block_sums_[i_ * 8 + v_] += dy_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							dy_run_[v_] = float(dy_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float dy_2_ = dy_run_[v_];
-							if (row_ == from_) {
-								db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
-							} else {
-								db_reduced_block_[at_ + n_2_] += dy_2_;
-							}
+						if (row_ == from_) {
+							db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
+						} else {
+							db_reduced_block_[at_ + n_2_] += dy_2_;
 						}
 					}
 				}
@@ -385,13 +375,11 @@ kernel void kg_dd4f7221_bias_grad_f16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					db_reduced_block_[at_ + n_2_] = db_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				db_reduced_block_[at_ + n_2_] = db_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -554,7 +542,26 @@ kernel void kg_dd4f7221_bias_grad_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					dy_run_[v_] = kg_from_bf16(dy_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float dy_2_ = dy_run_[v_];
+					db_reduced_block_sums_[i_ * 8 + v_] += dy_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -567,33 +574,10 @@ kernel void kg_dd4f7221_bias_grad_bf16_1(
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float dy_2_ = dy_run_[v_];
-						db_reduced_block_sums_[i_ * 8 + v_] += dy_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							dy_run_[v_] = kg_from_bf16(dy_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float dy_2_ = dy_run_[v_];
-							if (row_ == from_) {
-								db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
-							} else {
-								db_reduced_block_[at_ + n_2_] += dy_2_;
-							}
+						if (row_ == from_) {
+							db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
+						} else {
+							db_reduced_block_[at_ + n_2_] += dy_2_;
 						}
 					}
 				}
@@ -603,13 +587,11 @@ kernel void kg_dd4f7221_bias_grad_bf16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					db_reduced_block_[at_ + n_2_] = db_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				db_reduced_block_[at_ + n_2_] = db_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

@@ -152,7 +152,27 @@ kernel void kg_dd4f7221_mean_f32_2(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index p_chunks_ = (i_ * threads_ + thread_) * 4;
-		if (p_chunks_ < size_P_chunks_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index p_chunks_2_ = p_chunks_ + v_;
+			if (p_chunks_2_ < size_P_chunks_) {
+				y_reduced_sum_chunk_run_[v_] = y_reduced_sum_chunk_[p_chunks_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index p_chunks_2_ = p_chunks_ + v_;
+			if (p_chunks_2_ < size_P_chunks_) {
+				const float y_reduced_sum_chunk_2_ = y_reduced_sum_chunk_run_[v_];
+				y_reduced_sum_thread_ += y_reduced_sum_chunk_2_;
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+		float y_reduced_sum_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index p_chunks_2_ = p_chunks_ + v_;
@@ -165,31 +185,7 @@ kernel void kg_dd4f7221_mean_f32_2(
 				const kg_index p_chunks_2_ = p_chunks_ + v_;
 				if (p_chunks_2_ < size_P_chunks_) {
 					const float y_reduced_sum_chunk_2_ = y_reduced_sum_chunk_run_[v_];
-					y_reduced_sum_thread_ += y_reduced_sum_chunk_2_;
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
-		float y_reduced_sum_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (p_chunks_ < size_P_chunks_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index p_chunks_2_ = p_chunks_ + v_;
-					if (p_chunks_2_ < size_P_chunks_) {
-						y_reduced_sum_chunk_run_[v_] = y_reduced_sum_chunk_[p_chunks_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index p_chunks_2_ = p_chunks_ + v_;
-					if (p_chunks_2_ < size_P_chunks_) {
-						const float y_reduced_sum_chunk_2_ = y_reduced_sum_chunk_run_[v_];
-						y_reduced_sum_run_ += y_reduced_sum_chunk_2_;
-					}
+					y_reduced_sum_run_ += y_reduced_sum_chunk_2_;
 				}
 			}
 		}

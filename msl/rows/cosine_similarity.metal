@@ -139,7 +139,41 @@ kernel void kg_dd4f7221_cosine_similarity_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_[at_ + d_2_];
+				a_run_[v_] = a_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float b_2_ = b_[at_ + d_2_];
+				b_run_[v_] = b_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fma(b_2_, b_2_, bb_thread_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -162,47 +196,9 @@ kernel void kg_dd4f7221_cosine_similarity_f32(
 				if (d_2_ < size_D_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_thread_ = fma(a_2_, b_2_, ab_thread_);
-					aa_thread_ = fma(a_2_, a_2_, aa_thread_);
-					bb_thread_ = fma(b_2_, b_2_, bb_thread_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float ab_run_ = 0.0f;
-		float aa_run_ = 0.0f;
-		float bb_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_[at_ + d_2_];
-						a_run_[v_] = a_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = b_[at_ + d_2_];
-						b_run_[v_] = b_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						ab_run_ = fma(a_2_, b_2_, ab_run_);
-						aa_run_ = fma(a_2_, a_2_, aa_run_);
-						bb_run_ = fma(b_2_, b_2_, bb_run_);
-					}
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -369,7 +365,41 @@ kernel void kg_dd4f7221_cosine_similarity_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = float(a_[at_ + d_2_]);
+				a_run_[v_] = a_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float b_2_ = float(b_[at_ + d_2_]);
+				b_run_[v_] = b_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fma(b_2_, b_2_, bb_thread_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -392,47 +422,9 @@ kernel void kg_dd4f7221_cosine_similarity_f16(
 				if (d_2_ < size_D_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_thread_ = fma(a_2_, b_2_, ab_thread_);
-					aa_thread_ = fma(a_2_, a_2_, aa_thread_);
-					bb_thread_ = fma(b_2_, b_2_, bb_thread_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float ab_run_ = 0.0f;
-		float aa_run_ = 0.0f;
-		float bb_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = float(a_[at_ + d_2_]);
-						a_run_[v_] = a_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = float(b_[at_ + d_2_]);
-						b_run_[v_] = b_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						ab_run_ = fma(a_2_, b_2_, ab_run_);
-						aa_run_ = fma(a_2_, a_2_, aa_run_);
-						bb_run_ = fma(b_2_, b_2_, bb_run_);
-					}
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -599,7 +591,41 @@ kernel void kg_dd4f7221_cosine_similarity_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+				a_run_[v_] = a_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+				b_run_[v_] = b_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fma(b_2_, b_2_, bb_thread_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -622,47 +648,9 @@ kernel void kg_dd4f7221_cosine_similarity_bf16(
 				if (d_2_ < size_D_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_thread_ = fma(a_2_, b_2_, ab_thread_);
-					aa_thread_ = fma(a_2_, a_2_, aa_thread_);
-					bb_thread_ = fma(b_2_, b_2_, bb_thread_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float ab_run_ = 0.0f;
-		float aa_run_ = 0.0f;
-		float bb_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
-						a_run_[v_] = a_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
-						b_run_[v_] = b_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						ab_run_ = fma(a_2_, b_2_, ab_run_);
-						aa_run_ = fma(a_2_, a_2_, aa_run_);
-						bb_run_ = fma(b_2_, b_2_, bb_run_);
-					}
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -831,22 +819,20 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = a_[at_ + d_2_];
-					a_row_[i_ * 4 + v_] = a_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_[at_ + d_2_];
+				a_row_[i_ * 4 + v_] = a_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float b_2_ = b_[at_ + d_2_];
-					b_row_[i_ * 4 + v_] = b_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float b_2_ = b_[at_ + d_2_];
+				b_row_[i_ * 4 + v_] = b_2_;
 			}
 		}
 	}
@@ -856,17 +842,15 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = a_row_[i_ * 4 + v_];
-					const float b_2_ = b_row_[i_ * 4 + v_];
-					ab_thread_ = fma(a_2_, b_2_, ab_thread_);
-					aa_thread_ = fma(a_2_, a_2_, aa_thread_);
-					bb_thread_ = fma(b_2_, b_2_, bb_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_row_[i_ * 4 + v_];
+				const float b_2_ = b_row_[i_ * 4 + v_];
+				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fma(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -877,33 +861,31 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_[at_ + d_2_];
-						a_run_[v_] = a_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_[at_ + d_2_];
+					a_run_[v_] = a_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = b_[at_ + d_2_];
-						b_run_[v_] = b_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = b_[at_ + d_2_];
+					b_run_[v_] = b_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						ab_run_ = fma(a_2_, b_2_, ab_run_);
-						aa_run_ = fma(a_2_, a_2_, aa_run_);
-						bb_run_ = fma(b_2_, b_2_, bb_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -945,16 +927,14 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = a_row_[i_ * 4 + v_];
-					const float b_2_ = b_row_[i_ * 4 + v_];
-					d_a_[at_ + d_2_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
-					d_b_[at_ + d_2_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_row_[i_ * 4 + v_];
+				const float b_2_ = b_row_[i_ * 4 + v_];
+				d_a_[at_ + d_2_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+				d_b_[at_ + d_2_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
 			}
 		}
 	}
@@ -962,32 +942,30 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_[at_ + d_2_];
-						a_run_[v_] = a_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_[at_ + d_2_];
+					a_run_[v_] = a_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = b_[at_ + d_2_];
-						b_run_[v_] = b_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = b_[at_ + d_2_];
+					b_run_[v_] = b_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						d_a_[at_ + d_2_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
-						d_b_[at_ + d_2_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					d_a_[at_ + d_2_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+					d_b_[at_ + d_2_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
 				}
 			}
 		}
@@ -1183,22 +1161,20 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = float(a_[at_ + d_2_]);
-					a_row_[i_ * 8 + v_] = a_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = float(a_[at_ + d_2_]);
+				a_row_[i_ * 8 + v_] = a_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float b_2_ = float(b_[at_ + d_2_]);
-					b_row_[i_ * 8 + v_] = b_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float b_2_ = float(b_[at_ + d_2_]);
+				b_row_[i_ * 8 + v_] = b_2_;
 			}
 		}
 	}
@@ -1208,17 +1184,15 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = a_row_[i_ * 8 + v_];
-					const float b_2_ = b_row_[i_ * 8 + v_];
-					ab_thread_ = fma(a_2_, b_2_, ab_thread_);
-					aa_thread_ = fma(a_2_, a_2_, aa_thread_);
-					bb_thread_ = fma(b_2_, b_2_, bb_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_row_[i_ * 8 + v_];
+				const float b_2_ = b_row_[i_ * 8 + v_];
+				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fma(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -1229,33 +1203,31 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = float(a_[at_ + d_2_]);
-						a_run_[v_] = a_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = float(a_[at_ + d_2_]);
+					a_run_[v_] = a_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = float(b_[at_ + d_2_]);
-						b_run_[v_] = b_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = float(b_[at_ + d_2_]);
+					b_run_[v_] = b_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						ab_run_ = fma(a_2_, b_2_, ab_run_);
-						aa_run_ = fma(a_2_, a_2_, aa_run_);
-						bb_run_ = fma(b_2_, b_2_, bb_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -1297,16 +1269,14 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = a_row_[i_ * 8 + v_];
-					const float b_2_ = b_row_[i_ * 8 + v_];
-					d_a_[at_ + d_2_] = half(fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
-					d_b_[at_ + d_2_] = half(fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_row_[i_ * 8 + v_];
+				const float b_2_ = b_row_[i_ * 8 + v_];
+				d_a_[at_ + d_2_] = half(fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+				d_b_[at_ + d_2_] = half(fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
 			}
 		}
 	}
@@ -1314,32 +1284,30 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = float(a_[at_ + d_2_]);
-						a_run_[v_] = a_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = float(a_[at_ + d_2_]);
+					a_run_[v_] = a_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = float(b_[at_ + d_2_]);
-						b_run_[v_] = b_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = float(b_[at_ + d_2_]);
+					b_run_[v_] = b_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						d_a_[at_ + d_2_] = half(fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
-						d_b_[at_ + d_2_] = half(fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					d_a_[at_ + d_2_] = half(fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+					d_b_[at_ + d_2_] = half(fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
 				}
 			}
 		}
@@ -1535,22 +1503,20 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
-					a_row_[i_ * 8 + v_] = a_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+				a_row_[i_ * 8 + v_] = a_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
-					b_row_[i_ * 8 + v_] = b_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+				b_row_[i_ * 8 + v_] = b_2_;
 			}
 		}
 	}
@@ -1560,17 +1526,15 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = a_row_[i_ * 8 + v_];
-					const float b_2_ = b_row_[i_ * 8 + v_];
-					ab_thread_ = fma(a_2_, b_2_, ab_thread_);
-					aa_thread_ = fma(a_2_, a_2_, aa_thread_);
-					bb_thread_ = fma(b_2_, b_2_, bb_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_row_[i_ * 8 + v_];
+				const float b_2_ = b_row_[i_ * 8 + v_];
+				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fma(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -1581,33 +1545,31 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
-						a_run_[v_] = a_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+					a_run_[v_] = a_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
-						b_run_[v_] = b_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+					b_run_[v_] = b_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						ab_run_ = fma(a_2_, b_2_, ab_run_);
-						aa_run_ = fma(a_2_, a_2_, aa_run_);
-						bb_run_ = fma(b_2_, b_2_, bb_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -1649,16 +1611,14 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = a_row_[i_ * 8 + v_];
-					const float b_2_ = b_row_[i_ * 8 + v_];
-					d_a_[at_ + d_2_] = kg_to_bf16(fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
-					d_b_[at_ + d_2_] = kg_to_bf16(fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_row_[i_ * 8 + v_];
+				const float b_2_ = b_row_[i_ * 8 + v_];
+				d_a_[at_ + d_2_] = kg_to_bf16(fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+				d_b_[at_ + d_2_] = kg_to_bf16(fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
 			}
 		}
 	}
@@ -1666,32 +1626,30 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
-						a_run_[v_] = a_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+					a_run_[v_] = a_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
-						b_run_[v_] = b_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+					b_run_[v_] = b_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						d_a_[at_ + d_2_] = kg_to_bf16(fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
-						d_b_[at_ + d_2_] = kg_to_bf16(fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					d_a_[at_ + d_2_] = kg_to_bf16(fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+					d_b_[at_ + d_2_] = kg_to_bf16(fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
 				}
 			}
 		}

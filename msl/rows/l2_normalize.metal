@@ -131,14 +131,12 @@ kernel void kg_dd4f7221_l2_normalize_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_[at_ + d_2_];
-					x_row_[i_ * 4 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_[at_ + d_2_];
+				x_row_[i_ * 4 + v_] = x_2_;
 			}
 		}
 	}
@@ -146,14 +144,12 @@ kernel void kg_dd4f7221_l2_normalize_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
@@ -162,22 +158,20 @@ kernel void kg_dd4f7221_l2_normalize_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_ + d_2_];
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -199,14 +193,12 @@ kernel void kg_dd4f7221_l2_normalize_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					y_[at_ + d_2_] = x_2_ * rnorm_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				y_[at_ + d_2_] = x_2_ * rnorm_;
 			}
 		}
 	}
@@ -214,22 +206,20 @@ kernel void kg_dd4f7221_l2_normalize_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_ + d_2_];
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						y_[at_ + d_2_] = x_2_ * rnorm_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					y_[at_ + d_2_] = x_2_ * rnorm_;
 				}
 			}
 		}
@@ -373,14 +363,12 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = float(x_[at_ + d_2_]);
-					x_row_[i_ * 8 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = float(x_[at_ + d_2_]);
+				x_row_[i_ * 8 + v_] = x_2_;
 			}
 		}
 	}
@@ -388,14 +376,12 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
@@ -404,22 +390,20 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = float(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -441,14 +425,12 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					y_[at_ + d_2_] = half(x_2_ * rnorm_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				y_[at_ + d_2_] = half(x_2_ * rnorm_);
 			}
 		}
 	}
@@ -456,22 +438,20 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = float(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						y_[at_ + d_2_] = half(x_2_ * rnorm_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					y_[at_ + d_2_] = half(x_2_ * rnorm_);
 				}
 			}
 		}
@@ -615,14 +595,12 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-					x_row_[i_ * 8 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+				x_row_[i_ * 8 + v_] = x_2_;
 			}
 		}
 	}
@@ -630,14 +608,12 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
@@ -646,22 +622,20 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -683,14 +657,12 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					y_[at_ + d_2_] = kg_to_bf16(x_2_ * rnorm_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				y_[at_ + d_2_] = kg_to_bf16(x_2_ * rnorm_);
 			}
 		}
 	}
@@ -698,22 +670,20 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						y_[at_ + d_2_] = kg_to_bf16(x_2_ * rnorm_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					y_[at_ + d_2_] = kg_to_bf16(x_2_ * rnorm_);
 				}
 			}
 		}
@@ -861,22 +831,20 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_[at_ + d_2_];
-					x_row_[i_ * 4 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_[at_ + d_2_];
+				x_row_[i_ * 4 + v_] = x_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = d_y_[at_ + d_2_];
-					d_y_row_[i_ * 4 + v_] = d_y_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = d_y_[at_ + d_2_];
+				d_y_row_[i_ * 4 + v_] = d_y_2_;
 			}
 		}
 	}
@@ -885,16 +853,14 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
-					d_rnorm_thread_ = fma(d_y_2_, x_2_, d_rnorm_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
+				d_rnorm_thread_ = fma(d_y_2_, x_2_, d_rnorm_thread_);
 			}
 		}
 	}
@@ -904,32 +870,30 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_ + d_2_];
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_[at_ + d_2_];
-						d_y_run_[v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_2_];
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
-						d_rnorm_run_ = fma(d_y_2_, x_2_, d_rnorm_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
+					d_rnorm_run_ = fma(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}
@@ -960,15 +924,13 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					d_x_[at_ + d_2_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+				d_x_[at_ + d_2_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
 			}
 		}
 	}
@@ -976,31 +938,29 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_ + d_2_];
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_[at_ + d_2_];
-						d_y_run_[v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_2_];
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						d_x_[at_ + d_2_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_x_[at_ + d_2_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
 				}
 			}
 		}
@@ -1172,22 +1132,20 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = float(x_[at_ + d_2_]);
-					x_row_[i_ * 8 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = float(x_[at_ + d_2_]);
+				x_row_[i_ * 8 + v_] = x_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = float(d_y_[at_ + d_2_]);
-					d_y_row_[i_ * 8 + v_] = d_y_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = float(d_y_[at_ + d_2_]);
+				d_y_row_[i_ * 8 + v_] = d_y_2_;
 			}
 		}
 	}
@@ -1196,16 +1154,14 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
-					d_rnorm_thread_ = fma(d_y_2_, x_2_, d_rnorm_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
+				d_rnorm_thread_ = fma(d_y_2_, x_2_, d_rnorm_thread_);
 			}
 		}
 	}
@@ -1215,32 +1171,30 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = float(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = float(d_y_[at_ + d_2_]);
-						d_y_run_[v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = float(d_y_[at_ + d_2_]);
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
-						d_rnorm_run_ = fma(d_y_2_, x_2_, d_rnorm_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
+					d_rnorm_run_ = fma(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}
@@ -1271,15 +1225,13 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					d_x_[at_ + d_2_] = half(fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				d_x_[at_ + d_2_] = half(fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
 			}
 		}
 	}
@@ -1287,31 +1239,29 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = float(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = float(d_y_[at_ + d_2_]);
-						d_y_run_[v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = float(d_y_[at_ + d_2_]);
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						d_x_[at_ + d_2_] = half(fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_x_[at_ + d_2_] = half(fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
 				}
 			}
 		}
@@ -1483,22 +1433,20 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-					x_row_[i_ * 8 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+				x_row_[i_ * 8 + v_] = x_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
-					d_y_row_[i_ * 8 + v_] = d_y_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+				d_y_row_[i_ * 8 + v_] = d_y_2_;
 			}
 		}
 	}
@@ -1507,16 +1455,14 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
-					d_rnorm_thread_ = fma(d_y_2_, x_2_, d_rnorm_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
+				d_rnorm_thread_ = fma(d_y_2_, x_2_, d_rnorm_thread_);
 			}
 		}
 	}
@@ -1526,32 +1472,30 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
-						d_y_run_[v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
-						d_rnorm_run_ = fma(d_y_2_, x_2_, d_rnorm_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
+					d_rnorm_run_ = fma(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}
@@ -1582,15 +1526,13 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					d_x_[at_ + d_2_] = kg_to_bf16(fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				d_x_[at_ + d_2_] = kg_to_bf16(fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
 			}
 		}
 	}
@@ -1598,31 +1540,29 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
-						d_y_run_[v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						d_x_[at_ + d_2_] = kg_to_bf16(fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_x_[at_ + d_2_] = kg_to_bf16(fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
 				}
 			}
 		}

@@ -146,13 +146,11 @@ kernel void kg_dd4f7221_layernorm_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					x_row_[i_ * 4 + v_] = x_[r_ * size_D_ + d_2_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				x_row_[i_ * 4 + v_] = x_[r_ * size_D_ + d_2_];
 			}
 		}
 	}
@@ -160,15 +158,13 @@ kernel void kg_dd4f7221_layernorm_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float t_ = x_2_ - first_;
-					rest_sum_thread_ += t_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
 			}
 		}
 	}
@@ -177,22 +173,20 @@ kernel void kg_dd4f7221_layernorm_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = x_[r_ * size_D_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = x_[r_ * size_D_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_ = x_2_ - first_;
-						rest_sum_run_ += t_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
 				}
 			}
 		}
@@ -215,16 +209,14 @@ kernel void kg_dd4f7221_layernorm_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -233,23 +225,21 @@ kernel void kg_dd4f7221_layernorm_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = x_[r_ * size_D_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = x_[r_ * size_D_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -271,7 +261,44 @@ kernel void kg_dd4f7221_layernorm_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_run_[v_] = gamma_[d_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				beta_run_[v_] = beta_[d_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				const float beta_2_ = beta_run_[v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				y_[r_ * size_D_ + d_2_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = x_[r_ * size_D_ + d_2_];
+				}
+			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -290,53 +317,12 @@ kernel void kg_dd4f7221_layernorm_f32(
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
 					y_[r_ * size_D_ + d_2_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = x_[r_ * size_D_ + d_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						gamma_run_[v_] = gamma_[d_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						beta_run_[v_] = beta_[d_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						y_[r_ * size_D_ + d_2_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-					}
 				}
 			}
 		}
@@ -571,13 +557,11 @@ kernel void kg_dd4f7221_layernorm_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					x_row_[i_ * 8 + v_] = float(x_[r_ * size_D_ + d_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				x_row_[i_ * 8 + v_] = float(x_[r_ * size_D_ + d_2_]);
 			}
 		}
 	}
@@ -585,15 +569,13 @@ kernel void kg_dd4f7221_layernorm_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_ = x_2_ - first_;
-					rest_sum_thread_ += t_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
 			}
 		}
 	}
@@ -602,22 +584,20 @@ kernel void kg_dd4f7221_layernorm_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_ = x_2_ - first_;
-						rest_sum_run_ += t_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
 				}
 			}
 		}
@@ -640,16 +620,14 @@ kernel void kg_dd4f7221_layernorm_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -658,23 +636,21 @@ kernel void kg_dd4f7221_layernorm_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -696,7 +672,44 @@ kernel void kg_dd4f7221_layernorm_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_run_[v_] = float(gamma_[d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				beta_run_[v_] = float(beta_[d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				const float beta_2_ = beta_run_[v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				y_[r_ * size_D_ + d_2_] = half(fma(t_3_ * rstd_2_, gamma_2_, beta_2_));
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
+				}
+			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -715,53 +728,12 @@ kernel void kg_dd4f7221_layernorm_f16(
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
 					y_[r_ * size_D_ + d_2_] = half(fma(t_3_ * rstd_2_, gamma_2_, beta_2_));
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						gamma_run_[v_] = float(gamma_[d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						beta_run_[v_] = float(beta_[d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						y_[r_ * size_D_ + d_2_] = half(fma(t_3_ * rstd_2_, gamma_2_, beta_2_));
-					}
 				}
 			}
 		}
@@ -996,13 +968,11 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					x_row_[i_ * 8 + v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				x_row_[i_ * 8 + v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
 			}
 		}
 	}
@@ -1010,15 +980,13 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_ = x_2_ - first_;
-					rest_sum_thread_ += t_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
 			}
 		}
 	}
@@ -1027,22 +995,20 @@ kernel void kg_dd4f7221_layernorm_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_ = x_2_ - first_;
-						rest_sum_run_ += t_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
 				}
 			}
 		}
@@ -1065,16 +1031,14 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -1083,23 +1047,21 @@ kernel void kg_dd4f7221_layernorm_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -1121,7 +1083,44 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				const float beta_2_ = beta_run_[v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				y_[r_ * size_D_ + d_2_] = kg_to_bf16(fma(t_3_ * rstd_2_, gamma_2_, beta_2_));
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
+				}
+			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -1140,53 +1139,12 @@ kernel void kg_dd4f7221_layernorm_bf16(
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
 					y_[r_ * size_D_ + d_2_] = kg_to_bf16(fma(t_3_ * rstd_2_, gamma_2_, beta_2_));
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						y_[r_ * size_D_ + d_2_] = kg_to_bf16(fma(t_3_ * rstd_2_, gamma_2_, beta_2_));
-					}
 				}
 			}
 		}
@@ -1440,21 +1398,19 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
-						d_y_row_[i_ * 4 + v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+					d_y_row_[i_ * 4 + v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_row_[i_ * 4 + v_] = x_[row_ * size_D_ + d_2_];
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 4 + v_] = x_[row_ * size_D_ + d_2_];
 				}
 			}
 		}
@@ -1463,7 +1419,41 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = gamma_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_3_ = d_y_2_ * gamma_2_;
+					const float t_4_ = x_2_ - first_ - rest_2_;
+					d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
+					d_rest_part_thread_ += t_3_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1475,58 +1465,20 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 4 + v_];
-						const float t_3_ = d_y_2_ * gamma_2_;
-						const float t_4_ = x_2_ - first_ - rest_2_;
-						d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
-						d_rest_part_thread_ += t_3_;
+						x_run_[v_] = x_[row_ * size_D_ + d_2_];
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = gamma_[d_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = x_[row_ * size_D_ + d_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_3_ = d_y_2_ * gamma_2_;
-							const float t_4_ = x_2_ - first_ - rest_2_;
-							d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
-							d_rest_part_run_ += t_3_;
-						}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						const float t_4_ = x_2_ - first_ - rest_2_;
+						d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
+						d_rest_part_run_ += t_3_;
 					}
 				}
 			}
@@ -1556,7 +1508,40 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = gamma_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_5_ = d_y_2_ * gamma_2_;
+					const float t_6_ = x_2_ - first_ - rest_2_;
+					d_x_[row_ * size_D_ + d_2_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1568,65 +1553,28 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+						x_run_[v_] = x_[row_ * size_D_ + d_2_];
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float x_2_ = x_run_[v_];
 						const float t_5_ = d_y_2_ * gamma_2_;
 						const float t_6_ = x_2_ - first_ - rest_2_;
 						d_x_[row_ * size_D_ + d_2_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
-						d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
-						d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
-							d_y_run_[v_] = d_y_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = gamma_[d_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = x_[row_ * size_D_ + d_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_5_ = d_y_2_ * gamma_2_;
-							const float t_6_ = x_2_ - first_ - rest_2_;
-							d_x_[row_ * size_D_ + d_2_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
-							}
-							if (row_ == from_) {
-								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
-							} else {
-								d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
+						} else {
+							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
 					}
 				}
@@ -1637,14 +1585,12 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
-					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
+				d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -1963,21 +1909,19 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
-						d_y_row_[i_ * 8 + v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
+					d_y_row_[i_ * 8 + v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_row_[i_ * 8 + v_] = float(x_[row_ * size_D_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 8 + v_] = float(x_[row_ * size_D_ + d_2_]);
 				}
 			}
 		}
@@ -1986,7 +1930,41 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = float(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_3_ = d_y_2_ * gamma_2_;
+					const float t_4_ = x_2_ - first_ - rest_2_;
+					d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
+					d_rest_part_thread_ += t_3_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1998,58 +1976,20 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float t_3_ = d_y_2_ * gamma_2_;
-						const float t_4_ = x_2_ - first_ - rest_2_;
-						d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
-						d_rest_part_thread_ += t_3_;
+						x_run_[v_] = float(x_[row_ * size_D_ + d_2_]);
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = float(gamma_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = float(x_[row_ * size_D_ + d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_3_ = d_y_2_ * gamma_2_;
-							const float t_4_ = x_2_ - first_ - rest_2_;
-							d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
-							d_rest_part_run_ += t_3_;
-						}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						const float t_4_ = x_2_ - first_ - rest_2_;
+						d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
+						d_rest_part_run_ += t_3_;
 					}
 				}
 			}
@@ -2079,7 +2019,40 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = float(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_5_ = d_y_2_ * gamma_2_;
+					const float t_6_ = x_2_ - first_ - rest_2_;
+					d_x_[row_ * size_D_ + d_2_] = half(fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -2091,65 +2064,28 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						x_run_[v_] = float(x_[row_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float x_2_ = x_run_[v_];
 						const float t_5_ = d_y_2_ * gamma_2_;
 						const float t_6_ = x_2_ - first_ - rest_2_;
 						d_x_[row_ * size_D_ + d_2_] = half(fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
-						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
-						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = float(gamma_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = float(x_[row_ * size_D_ + d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_5_ = d_y_2_ * gamma_2_;
-							const float t_6_ = x_2_ - first_ - rest_2_;
-							d_x_[row_ * size_D_ + d_2_] = half(fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
-							}
-							if (row_ == from_) {
-								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
-							} else {
-								d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
+						} else {
+							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
 					}
 				}
@@ -2160,14 +2096,12 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
-					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+				d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -2486,21 +2420,19 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
-						d_y_row_[i_ * 8 + v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+					d_y_row_[i_ * 8 + v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_row_[i_ * 8 + v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 8 + v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
 				}
 			}
 		}
@@ -2509,7 +2441,41 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_3_ = d_y_2_ * gamma_2_;
+					const float t_4_ = x_2_ - first_ - rest_2_;
+					d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
+					d_rest_part_thread_ += t_3_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -2521,58 +2487,20 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float t_3_ = d_y_2_ * gamma_2_;
-						const float t_4_ = x_2_ - first_ - rest_2_;
-						d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
-						d_rest_part_thread_ += t_3_;
+						x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_3_ = d_y_2_ * gamma_2_;
-							const float t_4_ = x_2_ - first_ - rest_2_;
-							d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
-							d_rest_part_run_ += t_3_;
-						}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						const float t_4_ = x_2_ - first_ - rest_2_;
+						d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
+						d_rest_part_run_ += t_3_;
 					}
 				}
 			}
@@ -2602,7 +2530,40 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_5_ = d_y_2_ * gamma_2_;
+					const float t_6_ = x_2_ - first_ - rest_2_;
+					d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -2614,65 +2575,28 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+						x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float x_2_ = x_run_[v_];
 						const float t_5_ = d_y_2_ * gamma_2_;
 						const float t_6_ = x_2_ - first_ - rest_2_;
 						d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
-						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
-						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_5_ = d_y_2_ * gamma_2_;
-							const float t_6_ = x_2_ - first_ - rest_2_;
-							d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
-							}
-							if (row_ == from_) {
-								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
-							} else {
-								d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
+						} else {
+							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
 					}
 				}
@@ -2683,14 +2607,12 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
-					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+				d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

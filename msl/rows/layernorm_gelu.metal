@@ -150,13 +150,11 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					x_row_[i_ * 4 + v_] = x_[r_ * size_D_ + d_2_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				x_row_[i_ * 4 + v_] = x_[r_ * size_D_ + d_2_];
 			}
 		}
 	}
@@ -164,15 +162,13 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float t_ = x_2_ - first_;
-					rest_sum_thread_ += t_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
 			}
 		}
 	}
@@ -181,22 +177,20 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = x_[r_ * size_D_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = x_[r_ * size_D_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_ = x_2_ - first_;
-						rest_sum_run_ += t_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
 				}
 			}
 		}
@@ -219,16 +213,14 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -237,23 +229,21 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = x_[r_ * size_D_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = x_[r_ * size_D_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -275,7 +265,45 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_run_[v_] = gamma_[d_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				beta_run_[v_] = beta_[d_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				const float beta_2_ = beta_run_[v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				y_[r_ * size_D_ + d_2_] = y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = x_[r_ * size_D_ + d_2_];
+				}
+			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -294,55 +322,13 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
 					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					y_[r_ * size_D_ + d_2_] = y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = x_[r_ * size_D_ + d_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						gamma_run_[v_] = gamma_[d_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						beta_run_[v_] = beta_[d_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						y_[r_ * size_D_ + d_2_] = y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
-					}
 				}
 			}
 		}
@@ -579,13 +565,11 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					x_row_[i_ * 8 + v_] = float(x_[r_ * size_D_ + d_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				x_row_[i_ * 8 + v_] = float(x_[r_ * size_D_ + d_2_]);
 			}
 		}
 	}
@@ -593,15 +577,13 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_ = x_2_ - first_;
-					rest_sum_thread_ += t_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
 			}
 		}
 	}
@@ -610,22 +592,20 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_ = x_2_ - first_;
-						rest_sum_run_ += t_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
 				}
 			}
 		}
@@ -648,16 +628,14 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -666,23 +644,21 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -704,7 +680,45 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_run_[v_] = float(gamma_[d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				beta_run_[v_] = float(beta_[d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				const float beta_2_ = beta_run_[v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				y_[r_ * size_D_ + d_2_] = half(y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)));
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
+				}
+			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -723,55 +737,13 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
 					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					y_[r_ * size_D_ + d_2_] = half(y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)));
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = float(x_[r_ * size_D_ + d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						gamma_run_[v_] = float(gamma_[d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						beta_run_[v_] = float(beta_[d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						y_[r_ * size_D_ + d_2_] = half(y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)));
-					}
 				}
 			}
 		}
@@ -1008,13 +980,11 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					x_row_[i_ * 8 + v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				x_row_[i_ * 8 + v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
 			}
 		}
 	}
@@ -1022,15 +992,13 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_ = x_2_ - first_;
-					rest_sum_thread_ += t_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
 			}
 		}
 	}
@@ -1039,22 +1007,20 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_ = x_2_ - first_;
-						rest_sum_run_ += t_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
 				}
 			}
 		}
@@ -1077,16 +1043,14 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -1095,23 +1059,21 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -1133,7 +1095,45 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				const float beta_2_ = beta_run_[v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				y_[r_ * size_D_ + d_2_] = kg_to_bf16(y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)));
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
+				}
+			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -1152,55 +1152,13 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
 					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					y_[r_ * size_D_ + d_2_] = kg_to_bf16(y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)));
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						y_[r_ * size_D_ + d_2_] = kg_to_bf16(y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)));
-					}
 				}
 			}
 		}
@@ -1459,21 +1417,19 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_row_[i_ * 4 + v_] = x_[row_ * size_D_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 4 + v_] = x_[row_ * size_D_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
-						d_y_row_[i_ * 4 + v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+					d_y_row_[i_ * 4 + v_] = d_y_2_;
 				}
 			}
 		}
@@ -1482,7 +1438,53 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float gamma_2_ = gamma_[d_2_];
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = beta_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					const float t_3_ = x_2_ - first_ - rest_2_;
+					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+					const float t_4_ = d_y_gelu_x_ * gamma_2_;
+					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 4 + v_] = y_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = x_[row_ * size_D_ + d_2_];
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1502,75 +1504,25 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
-						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+						const float d_y_2_ = d_y_run_[v_];
 						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
 						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 						const float t_4_ = d_y_gelu_x_ * gamma_2_;
-						d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
-						d_rest_part_thread_ += t_4_;
-						kept_[i_ * 4 + v_] = y_gelu_x_sigmoid_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = x_[row_ * size_D_ + d_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float gamma_2_ = gamma_[d_2_];
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							beta_run_[v_] = beta_[d_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							const float t_3_ = x_2_ - first_ - rest_2_;
-							const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
-							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
-							const float t_4_ = d_y_gelu_x_ * gamma_2_;
-							d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
-							d_rest_part_run_ += t_4_;
-						}
+						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
+						d_rest_part_run_ += t_4_;
 					}
 				}
 			}
@@ -1600,7 +1552,51 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float gamma_2_ = gamma_[d_2_];
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = beta_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					const float y_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
+					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+					const float t_6_ = d_y_gelu_x_ * gamma_2_;
+					d_x_[row_ * size_D_ + d_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_gelu_x_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = x_[row_ * size_D_ + d_2_];
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1620,81 +1616,33 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
-						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-						const float y_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
+						const float d_y_2_ = d_y_run_[v_];
 						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
 						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 						const float t_6_ = d_y_gelu_x_ * gamma_2_;
 						d_x_[row_ * size_D_ + d_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
-						d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
-						d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_gelu_x_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = x_[row_ * size_D_ + d_2_];
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float gamma_2_ = gamma_[d_2_];
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							beta_run_[v_] = beta_[d_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							const float t_5_ = x_2_ - first_ - rest_2_;
-							const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
-							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
-							const float t_6_ = d_y_gelu_x_ * gamma_2_;
-							d_x_[row_ * size_D_ + d_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
-							}
-							if (row_ == from_) {
-								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
-							} else {
-								d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
-							}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
 						}
 					}
 				}
@@ -1705,14 +1653,12 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
-					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
+				d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -2058,21 +2004,19 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_row_[i_ * 8 + v_] = float(x_[row_ * size_D_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 8 + v_] = float(x_[row_ * size_D_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
-						d_y_row_[i_ * 8 + v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
+					d_y_row_[i_ * 8 + v_] = d_y_2_;
 				}
 			}
 		}
@@ -2081,7 +2025,53 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float gamma_2_ = float(gamma_[d_2_]);
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = float(beta_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float t_3_ = x_2_ - first_ - rest_2_;
+					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * fma(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fma(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f);
+					const float t_4_ = d_y_gelu_x_ * gamma_2_;
+					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = float(x_[row_ * size_D_ + d_2_]);
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -2101,75 +2091,25 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float t_3_ = x_2_ - first_ - rest_2_;
-						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
-						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * fma(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fma(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f);
-						const float t_4_ = d_y_gelu_x_ * gamma_2_;
-						d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
-						d_rest_part_thread_ += t_4_;
-						kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+						const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = float(x_[row_ * size_D_ + d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float gamma_2_ = float(gamma_[d_2_]);
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							beta_run_[v_] = float(beta_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							const float t_3_ = x_2_ - first_ - rest_2_;
-							const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
-							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * fma(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fma(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f);
-							const float t_4_ = d_y_gelu_x_ * gamma_2_;
-							d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
-							d_rest_part_run_ += t_4_;
-						}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_y_2_ = d_y_run_[v_];
+						const float t_3_ = x_2_ - first_ - rest_2_;
+						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
+						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * fma(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fma(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f);
+						const float t_4_ = d_y_gelu_x_ * gamma_2_;
+						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
+						d_rest_part_run_ += t_4_;
 					}
 				}
 			}
@@ -2199,7 +2139,51 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float gamma_2_ = float(gamma_[d_2_]);
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = float(beta_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+					const float t_6_ = d_y_gelu_x_ * gamma_2_;
+					d_x_[row_ * size_D_ + d_2_] = half(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_gelu_x_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = float(x_[row_ * size_D_ + d_2_]);
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -2219,81 +2203,33 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+						const float d_y_2_ = d_y_run_[v_];
 						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
 						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 						const float t_6_ = d_y_gelu_x_ * gamma_2_;
 						d_x_[row_ * size_D_ + d_2_] = half(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
-						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_gelu_x_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = float(x_[row_ * size_D_ + d_2_]);
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float gamma_2_ = float(gamma_[d_2_]);
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							beta_run_[v_] = float(beta_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = float(d_y_[row_ * size_D_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							const float t_5_ = x_2_ - first_ - rest_2_;
-							const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
-							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
-							const float t_6_ = d_y_gelu_x_ * gamma_2_;
-							d_x_[row_ * size_D_ + d_2_] = half(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
-							}
-							if (row_ == from_) {
-								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
-							} else {
-								d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
-							}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
 						}
 					}
 				}
@@ -2304,14 +2240,12 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
-					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+				d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -2657,21 +2591,19 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_row_[i_ * 8 + v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 8 + v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
-						d_y_row_[i_ * 8 + v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+					d_y_row_[i_ * 8 + v_] = d_y_2_;
 				}
 			}
 		}
@@ -2680,7 +2612,53 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float gamma_2_ = kg_from_bf16(gamma_[d_2_]);
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float t_3_ = x_2_ - first_ - rest_2_;
+					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * fma(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fma(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f);
+					const float t_4_ = d_y_gelu_x_ * gamma_2_;
+					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -2700,75 +2678,25 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float t_3_ = x_2_ - first_ - rest_2_;
-						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
-						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * fma(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fma(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f);
-						const float t_4_ = d_y_gelu_x_ * gamma_2_;
-						d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
-						d_rest_part_thread_ += t_4_;
-						kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float gamma_2_ = kg_from_bf16(gamma_[d_2_]);
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							const float t_3_ = x_2_ - first_ - rest_2_;
-							const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
-							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * fma(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fma(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f);
-							const float t_4_ = d_y_gelu_x_ * gamma_2_;
-							d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
-							d_rest_part_run_ += t_4_;
-						}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_y_2_ = d_y_run_[v_];
+						const float t_3_ = x_2_ - first_ - rest_2_;
+						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
+						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * fma(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fma(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f);
+						const float t_4_ = d_y_gelu_x_ * gamma_2_;
+						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
+						d_rest_part_run_ += t_4_;
 					}
 				}
 			}
@@ -2798,7 +2726,51 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float gamma_2_ = kg_from_bf16(gamma_[d_2_]);
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+					const float t_6_ = d_y_gelu_x_ * gamma_2_;
+					d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_gelu_x_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -2818,81 +2790,33 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+						const float d_y_2_ = d_y_run_[v_];
 						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
 						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 						const float t_6_ = d_y_gelu_x_ * gamma_2_;
 						d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
-						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_gelu_x_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float gamma_2_ = kg_from_bf16(gamma_[d_2_]);
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							const float t_5_ = x_2_ - first_ - rest_2_;
-							const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
-							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
-							const float t_6_ = d_y_gelu_x_ * gamma_2_;
-							d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
-							}
-							if (row_ == from_) {
-								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
-							} else {
-								d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
-							}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
 						}
 					}
 				}
@@ -2903,14 +2827,12 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
-					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+				d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

@@ -138,14 +138,12 @@ kernel void kg_dd4f7221_rmsnorm_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_[at_ + d_2_];
-					x_row_[i_ * 4 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_[at_ + d_2_];
+				x_row_[i_ * 4 + v_] = x_2_;
 			}
 		}
 	}
@@ -153,14 +151,12 @@ kernel void kg_dd4f7221_rmsnorm_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					meansq_sum_thread_ = fma(x_2_, x_2_, meansq_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				meansq_sum_thread_ = fma(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
@@ -169,22 +165,20 @@ kernel void kg_dd4f7221_rmsnorm_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_ + d_2_];
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -206,7 +200,35 @@ kernel void kg_dd4f7221_rmsnorm_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_run_[v_] = gamma_[d_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				y_[at_ + d_2_] = x_2_ * rstd_2_ * gamma_2_;
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_run_[v_] = x_2_;
+				}
+			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -218,41 +240,9 @@ kernel void kg_dd4f7221_rmsnorm_f32(
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					y_[at_ + d_2_] = x_2_ * rstd_2_ * gamma_2_;
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_ + d_2_];
-						x_run_[v_] = x_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						gamma_run_[v_] = gamma_[d_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						y_[at_ + d_2_] = x_2_ * rstd_2_ * gamma_2_;
-					}
 				}
 			}
 		}
@@ -412,14 +402,12 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = float(x_[at_ + d_2_]);
-					x_row_[i_ * 8 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = float(x_[at_ + d_2_]);
+				x_row_[i_ * 8 + v_] = x_2_;
 			}
 		}
 	}
@@ -427,14 +415,12 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					meansq_sum_thread_ = fma(x_2_, x_2_, meansq_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				meansq_sum_thread_ = fma(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
@@ -443,22 +429,20 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = float(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -480,7 +464,35 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_run_[v_] = float(gamma_[d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				y_[at_ + d_2_] = half(x_2_ * rstd_2_ * gamma_2_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
+				}
+			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -492,41 +504,9 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					y_[at_ + d_2_] = half(x_2_ * rstd_2_ * gamma_2_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = float(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						gamma_run_[v_] = float(gamma_[d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						y_[at_ + d_2_] = half(x_2_ * rstd_2_ * gamma_2_);
-					}
 				}
 			}
 		}
@@ -686,14 +666,12 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-					x_row_[i_ * 8 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+				x_row_[i_ * 8 + v_] = x_2_;
 			}
 		}
 	}
@@ -701,14 +679,12 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					meansq_sum_thread_ = fma(x_2_, x_2_, meansq_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				meansq_sum_thread_ = fma(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
@@ -717,22 +693,20 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -754,7 +728,35 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				y_[at_ + d_2_] = kg_to_bf16(x_2_ * rstd_2_ * gamma_2_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
+				}
+			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -766,41 +768,9 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					y_[at_ + d_2_] = kg_to_bf16(x_2_ * rstd_2_ * gamma_2_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						y_[at_ + d_2_] = kg_to_bf16(x_2_ * rstd_2_ * gamma_2_);
-					}
 				}
 			}
 		}
@@ -974,22 +944,20 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_[at_2_ + d_2_];
-						d_y_row_[i_ * 4 + v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_[at_2_ + d_2_];
+					d_y_row_[i_ * 4 + v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_2_ + d_2_];
-						x_row_[i_ * 4 + v_] = x_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_2_ + d_2_];
+					x_row_[i_ * 4 + v_] = x_2_;
 				}
 			}
 		}
@@ -997,7 +965,38 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = gamma_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_2_ = d_y_2_ * gamma_2_;
+					d_rstd_thread_ = fma(t_2_, x_2_, d_rstd_thread_);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_[at_2_ + d_2_];
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1009,54 +1008,19 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 4 + v_];
-						const float t_2_ = d_y_2_ * gamma_2_;
-						d_rstd_thread_ = fma(t_2_, x_2_, d_rstd_thread_);
+						const float x_2_ = x_[at_2_ + d_2_];
+						x_run_[v_] = x_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_[at_2_ + d_2_];
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = gamma_[d_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = x_[at_2_ + d_2_];
-							x_run_[v_] = x_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_2_ = d_y_2_ * gamma_2_;
-							d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
-						}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -1078,7 +1042,38 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = gamma_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_3_ = d_y_2_ * gamma_2_;
+					d_x_[at_2_ + d_2_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_[at_2_ + d_2_];
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1090,58 +1085,23 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 4 + v_];
-						const float t_3_ = d_y_2_ * gamma_2_;
-						d_x_[at_2_ + d_2_] = t_3_ * rstd_2_ + t_2_ * x_2_;
-						d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+						const float x_2_ = x_[at_2_ + d_2_];
+						x_run_[v_] = x_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_[at_2_ + d_2_];
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = gamma_[d_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = x_[at_2_ + d_2_];
-							x_run_[v_] = x_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_3_ = d_y_2_ * gamma_2_;
-							d_x_[at_2_ + d_2_] = t_3_ * rstd_2_ + t_2_ * x_2_;
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
-							}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_[at_2_ + d_2_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 					}
 				}
@@ -1152,13 +1112,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -1421,22 +1379,20 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = float(d_y_[at_2_ + d_2_]);
-						d_y_row_[i_ * 8 + v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = float(d_y_[at_2_ + d_2_]);
+					d_y_row_[i_ * 8 + v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = float(x_[at_2_ + d_2_]);
-						x_row_[i_ * 8 + v_] = x_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = float(x_[at_2_ + d_2_]);
+					x_row_[i_ * 8 + v_] = x_2_;
 				}
 			}
 		}
@@ -1444,7 +1400,38 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = float(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_2_ = d_y_2_ * gamma_2_;
+					d_rstd_thread_ = fma(t_2_, x_2_, d_rstd_thread_);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = float(d_y_[at_2_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1456,54 +1443,19 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float t_2_ = d_y_2_ * gamma_2_;
-						d_rstd_thread_ = fma(t_2_, x_2_, d_rstd_thread_);
+						const float x_2_ = float(x_[at_2_ + d_2_]);
+						x_run_[v_] = x_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = float(d_y_[at_2_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = float(gamma_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = float(x_[at_2_ + d_2_]);
-							x_run_[v_] = x_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_2_ = d_y_2_ * gamma_2_;
-							d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
-						}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -1525,7 +1477,38 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = float(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_3_ = d_y_2_ * gamma_2_;
+					d_x_[at_2_ + d_2_] = half(fma(t_3_, rstd_2_, t_2_ * x_2_));
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = float(d_y_[at_2_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1537,58 +1520,23 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float t_3_ = d_y_2_ * gamma_2_;
-						d_x_[at_2_ + d_2_] = half(fma(t_3_, rstd_2_, t_2_ * x_2_));
-						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+						const float x_2_ = float(x_[at_2_ + d_2_]);
+						x_run_[v_] = x_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = float(d_y_[at_2_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = float(gamma_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = float(x_[at_2_ + d_2_]);
-							x_run_[v_] = x_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_3_ = d_y_2_ * gamma_2_;
-							d_x_[at_2_ + d_2_] = half(fma(t_3_, rstd_2_, t_2_ * x_2_));
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
-							}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_[at_2_ + d_2_] = half(fma(t_3_, rstd_2_, t_2_ * x_2_));
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 					}
 				}
@@ -1599,13 +1547,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -1868,22 +1814,20 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
-						d_y_row_[i_ * 8 + v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
+					d_y_row_[i_ * 8 + v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
-						x_row_[i_ * 8 + v_] = x_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
+					x_row_[i_ * 8 + v_] = x_2_;
 				}
 			}
 		}
@@ -1891,7 +1835,38 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_2_ = d_y_2_ * gamma_2_;
+					d_rstd_thread_ = fma(t_2_, x_2_, d_rstd_thread_);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1903,54 +1878,19 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float t_2_ = d_y_2_ * gamma_2_;
-						d_rstd_thread_ = fma(t_2_, x_2_, d_rstd_thread_);
+						const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
+						x_run_[v_] = x_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
-							x_run_[v_] = x_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_2_ = d_y_2_ * gamma_2_;
-							d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
-						}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -1972,7 +1912,38 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_3_ = d_y_2_ * gamma_2_;
+					d_x_[at_2_ + d_2_] = kg_to_bf16(fma(t_3_, rstd_2_, t_2_ * x_2_));
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1984,58 +1955,23 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float t_3_ = d_y_2_ * gamma_2_;
-						d_x_[at_2_ + d_2_] = kg_to_bf16(fma(t_3_, rstd_2_, t_2_ * x_2_));
-						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+						const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
+						x_run_[v_] = x_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
-							x_run_[v_] = x_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_3_ = d_y_2_ * gamma_2_;
-							d_x_[at_2_ + d_2_] = kg_to_bf16(fma(t_3_, rstd_2_, t_2_ * x_2_));
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
-							}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_[at_2_ + d_2_] = kg_to_bf16(fma(t_3_, rstd_2_, t_2_ * x_2_));
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 					}
 				}
@@ -2046,13 +1982,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

@@ -144,14 +144,12 @@ kernel void kg_dd4f7221_softmax_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_[at_ + d_2_];
-					x_row_[i_ * 4 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_[at_ + d_2_];
+				x_row_[i_ * 4 + v_] = x_2_;
 			}
 		}
 	}
@@ -160,14 +158,12 @@ kernel void kg_dd4f7221_softmax_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					top_thread_ = kg_max(top_thread_, x_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				top_thread_ = kg_max(top_thread_, x_2_);
 			}
 		}
 	}
@@ -177,28 +173,24 @@ kernel void kg_dd4f7221_softmax_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_ + d_2_];
-						x_slab_[i_ * 4 + v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_slab_[i_ * 4 + v_] = x_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_slab_[i_ * 4 + v_];
-						top_thread_ = kg_max(top_thread_, x_2_);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_slab_[i_ * 4 + v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
@@ -212,15 +204,13 @@ kernel void kg_dd4f7221_softmax_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_slab_[i_ * 4 + v_];
-						const float e_ = precise::exp(x_2_ - base_2_);
-						total_run_ += e_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_slab_[i_ * 4 + v_];
+					const float e_ = precise::exp(x_2_ - base_2_);
+					total_run_ += e_;
 				}
 			}
 		}
@@ -247,16 +237,14 @@ kernel void kg_dd4f7221_softmax_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float e_ = precise::exp(x_2_ - base_2_);
-					total_run_ += e_;
-					kept_[i_ * 4 + v_] = e_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float e_ = precise::exp(x_2_ - base_2_);
+				total_run_ += e_;
+				kept_[i_ * 4 + v_] = e_;
 			}
 		}
 	}
@@ -276,14 +264,12 @@ kernel void kg_dd4f7221_softmax_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float e_ = kept_[i_ * 4 + v_];
-					y_[at_ + d_2_] = t_ ? 0.0f : e_ / total_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float e_ = kept_[i_ * 4 + v_];
+				y_[at_ + d_2_] = t_ ? 0.0f : e_ / total_;
 			}
 		}
 	}
@@ -291,23 +277,21 @@ kernel void kg_dd4f7221_softmax_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_ + d_2_];
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float e_ = precise::exp(x_2_ - base_2_);
-						y_[at_ + d_2_] = t_ ? 0.0f : e_ / total_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float e_ = precise::exp(x_2_ - base_2_);
+					y_[at_ + d_2_] = t_ ? 0.0f : e_ / total_;
 				}
 			}
 		}
@@ -512,14 +496,12 @@ kernel void kg_dd4f7221_softmax_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = float(x_[at_ + d_2_]);
-					x_row_[i_ * 8 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = float(x_[at_ + d_2_]);
+				x_row_[i_ * 8 + v_] = x_2_;
 			}
 		}
 	}
@@ -528,14 +510,12 @@ kernel void kg_dd4f7221_softmax_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					top_thread_ = kg_max(top_thread_, x_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				top_thread_ = kg_max(top_thread_, x_2_);
 			}
 		}
 	}
@@ -545,28 +525,24 @@ kernel void kg_dd4f7221_softmax_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = float(x_[at_ + d_2_]);
-						x_slab_[i_ * 8 + v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_2_]);
+					x_slab_[i_ * 8 + v_] = x_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_slab_[i_ * 8 + v_];
-						top_thread_ = kg_max(top_thread_, x_2_);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_slab_[i_ * 8 + v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
@@ -580,15 +556,13 @@ kernel void kg_dd4f7221_softmax_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_slab_[i_ * 8 + v_];
-						const float e_ = precise::exp(x_2_ - base_2_);
-						total_run_ += e_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_slab_[i_ * 8 + v_];
+					const float e_ = precise::exp(x_2_ - base_2_);
+					total_run_ += e_;
 				}
 			}
 		}
@@ -615,16 +589,14 @@ kernel void kg_dd4f7221_softmax_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float e_ = precise::exp(x_2_ - base_2_);
-					total_run_ += e_;
-					kept_[i_ * 8 + v_] = e_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float e_ = precise::exp(x_2_ - base_2_);
+				total_run_ += e_;
+				kept_[i_ * 8 + v_] = e_;
 			}
 		}
 	}
@@ -645,14 +617,12 @@ kernel void kg_dd4f7221_softmax_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float e_ = kept_[i_ * 8 + v_];
-					y_[at_ + d_2_] = half(t_ ? 0.0f : e_ * t_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float e_ = kept_[i_ * 8 + v_];
+				y_[at_ + d_2_] = half(t_ ? 0.0f : e_ * t_2_);
 			}
 		}
 	}
@@ -660,23 +630,21 @@ kernel void kg_dd4f7221_softmax_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = float(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float e_ = precise::exp(x_2_ - base_2_);
-						y_[at_ + d_2_] = half(t_ ? 0.0f : e_ * t_2_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float e_ = precise::exp(x_2_ - base_2_);
+					y_[at_ + d_2_] = half(t_ ? 0.0f : e_ * t_2_);
 				}
 			}
 		}
@@ -882,14 +850,12 @@ kernel void kg_dd4f7221_softmax_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-					x_row_[i_ * 8 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+				x_row_[i_ * 8 + v_] = x_2_;
 			}
 		}
 	}
@@ -898,14 +864,12 @@ kernel void kg_dd4f7221_softmax_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					top_thread_ = kg_max(top_thread_, x_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				top_thread_ = kg_max(top_thread_, x_2_);
 			}
 		}
 	}
@@ -915,28 +879,24 @@ kernel void kg_dd4f7221_softmax_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-						x_slab_[i_ * 8 + v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_slab_[i_ * 8 + v_] = x_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_slab_[i_ * 8 + v_];
-						top_thread_ = kg_max(top_thread_, x_2_);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_slab_[i_ * 8 + v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
@@ -950,15 +910,13 @@ kernel void kg_dd4f7221_softmax_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_slab_[i_ * 8 + v_];
-						const float e_ = precise::exp(x_2_ - base_2_);
-						total_run_ += e_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_slab_[i_ * 8 + v_];
+					const float e_ = precise::exp(x_2_ - base_2_);
+					total_run_ += e_;
 				}
 			}
 		}
@@ -985,16 +943,14 @@ kernel void kg_dd4f7221_softmax_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float e_ = precise::exp(x_2_ - base_2_);
-					total_run_ += e_;
-					kept_[i_ * 8 + v_] = e_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float e_ = precise::exp(x_2_ - base_2_);
+				total_run_ += e_;
+				kept_[i_ * 8 + v_] = e_;
 			}
 		}
 	}
@@ -1015,14 +971,12 @@ kernel void kg_dd4f7221_softmax_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float e_ = kept_[i_ * 8 + v_];
-					y_[at_ + d_2_] = kg_to_bf16(t_ ? 0.0f : e_ * t_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float e_ = kept_[i_ * 8 + v_];
+				y_[at_ + d_2_] = kg_to_bf16(t_ ? 0.0f : e_ * t_2_);
 			}
 		}
 	}
@@ -1030,23 +984,21 @@ kernel void kg_dd4f7221_softmax_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float e_ = precise::exp(x_2_ - base_2_);
-						y_[at_ + d_2_] = kg_to_bf16(t_ ? 0.0f : e_ * t_2_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float e_ = precise::exp(x_2_ - base_2_);
+					y_[at_ + d_2_] = kg_to_bf16(t_ ? 0.0f : e_ * t_2_);
 				}
 			}
 		}
@@ -1252,22 +1204,20 @@ kernel void kg_dd4f7221_softmax_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = d_y_[at_ + d_2_];
-					d_y_row_[i_ * 4 + v_] = d_y_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = d_y_[at_ + d_2_];
+				d_y_row_[i_ * 4 + v_] = d_y_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float y_2_ = y_[at_ + d_2_];
-					y_row_[i_ * 4 + v_] = y_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float y_2_ = y_[at_ + d_2_];
+				y_row_[i_ * 4 + v_] = y_2_;
 			}
 		}
 	}
@@ -1275,15 +1225,13 @@ kernel void kg_dd4f7221_softmax_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float y_2_ = y_row_[i_ * 4 + v_];
-					d_total_part_thread_ = fma(d_y_2_, y_2_, d_total_part_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+				const float y_2_ = y_row_[i_ * 4 + v_];
+				d_total_part_thread_ = fma(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
@@ -1292,31 +1240,29 @@ kernel void kg_dd4f7221_softmax_grad_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_[at_ + d_2_];
-						d_y_run_[v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_2_];
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float y_2_ = y_[at_ + d_2_];
-						y_run_[v_] = y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float y_2_ = y_[at_ + d_2_];
+					y_run_[v_] = y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_run_[v_];
-						const float y_2_ = y_run_[v_];
-						d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}
@@ -1336,15 +1282,13 @@ kernel void kg_dd4f7221_softmax_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float y_2_ = y_row_[i_ * 4 + v_];
-					d_x_[at_ + d_2_] = (d_y_2_ - d_total_part_) * y_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+				const float y_2_ = y_row_[i_ * 4 + v_];
+				d_x_[at_ + d_2_] = (d_y_2_ - d_total_part_) * y_2_;
 			}
 		}
 	}
@@ -1352,31 +1296,29 @@ kernel void kg_dd4f7221_softmax_grad_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_[at_ + d_2_];
-						d_y_run_[v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_2_];
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float y_2_ = y_[at_ + d_2_];
-						y_run_[v_] = y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float y_2_ = y_[at_ + d_2_];
+					y_run_[v_] = y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_run_[v_];
-						const float y_2_ = y_run_[v_];
-						d_x_[at_ + d_2_] = (d_y_2_ - d_total_part_) * y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_x_[at_ + d_2_] = (d_y_2_ - d_total_part_) * y_2_;
 				}
 			}
 		}
@@ -1527,22 +1469,20 @@ kernel void kg_dd4f7221_softmax_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = float(d_y_[at_ + d_2_]);
-					d_y_row_[i_ * 8 + v_] = d_y_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = float(d_y_[at_ + d_2_]);
+				d_y_row_[i_ * 8 + v_] = d_y_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float y_2_ = float(y_[at_ + d_2_]);
-					y_row_[i_ * 8 + v_] = y_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float y_2_ = float(y_[at_ + d_2_]);
+				y_row_[i_ * 8 + v_] = y_2_;
 			}
 		}
 	}
@@ -1550,15 +1490,13 @@ kernel void kg_dd4f7221_softmax_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float y_2_ = y_row_[i_ * 8 + v_];
-					d_total_part_thread_ = fma(d_y_2_, y_2_, d_total_part_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				const float y_2_ = y_row_[i_ * 8 + v_];
+				d_total_part_thread_ = fma(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
@@ -1567,31 +1505,29 @@ kernel void kg_dd4f7221_softmax_grad_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = float(d_y_[at_ + d_2_]);
-						d_y_run_[v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = float(d_y_[at_ + d_2_]);
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float y_2_ = float(y_[at_ + d_2_]);
-						y_run_[v_] = y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float y_2_ = float(y_[at_ + d_2_]);
+					y_run_[v_] = y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_run_[v_];
-						const float y_2_ = y_run_[v_];
-						d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}
@@ -1611,15 +1547,13 @@ kernel void kg_dd4f7221_softmax_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float y_2_ = y_row_[i_ * 8 + v_];
-					d_x_[at_ + d_2_] = half((d_y_2_ - d_total_part_) * y_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				const float y_2_ = y_row_[i_ * 8 + v_];
+				d_x_[at_ + d_2_] = half((d_y_2_ - d_total_part_) * y_2_);
 			}
 		}
 	}
@@ -1627,31 +1561,29 @@ kernel void kg_dd4f7221_softmax_grad_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = float(d_y_[at_ + d_2_]);
-						d_y_run_[v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = float(d_y_[at_ + d_2_]);
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float y_2_ = float(y_[at_ + d_2_]);
-						y_run_[v_] = y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float y_2_ = float(y_[at_ + d_2_]);
+					y_run_[v_] = y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_run_[v_];
-						const float y_2_ = y_run_[v_];
-						d_x_[at_ + d_2_] = half((d_y_2_ - d_total_part_) * y_2_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_x_[at_ + d_2_] = half((d_y_2_ - d_total_part_) * y_2_);
 				}
 			}
 		}
@@ -1802,22 +1734,20 @@ kernel void kg_dd4f7221_softmax_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
-					d_y_row_[i_ * 8 + v_] = d_y_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+				d_y_row_[i_ * 8 + v_] = d_y_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float y_2_ = kg_from_bf16(y_[at_ + d_2_]);
-					y_row_[i_ * 8 + v_] = y_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float y_2_ = kg_from_bf16(y_[at_ + d_2_]);
+				y_row_[i_ * 8 + v_] = y_2_;
 			}
 		}
 	}
@@ -1825,15 +1755,13 @@ kernel void kg_dd4f7221_softmax_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float y_2_ = y_row_[i_ * 8 + v_];
-					d_total_part_thread_ = fma(d_y_2_, y_2_, d_total_part_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				const float y_2_ = y_row_[i_ * 8 + v_];
+				d_total_part_thread_ = fma(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
@@ -1842,31 +1770,29 @@ kernel void kg_dd4f7221_softmax_grad_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
-						d_y_run_[v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float y_2_ = kg_from_bf16(y_[at_ + d_2_]);
-						y_run_[v_] = y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float y_2_ = kg_from_bf16(y_[at_ + d_2_]);
+					y_run_[v_] = y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_run_[v_];
-						const float y_2_ = y_run_[v_];
-						d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}
@@ -1886,15 +1812,13 @@ kernel void kg_dd4f7221_softmax_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float y_2_ = y_row_[i_ * 8 + v_];
-					d_x_[at_ + d_2_] = kg_to_bf16((d_y_2_ - d_total_part_) * y_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				const float y_2_ = y_row_[i_ * 8 + v_];
+				d_x_[at_ + d_2_] = kg_to_bf16((d_y_2_ - d_total_part_) * y_2_);
 			}
 		}
 	}
@@ -1902,31 +1826,29 @@ kernel void kg_dd4f7221_softmax_grad_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
-						d_y_run_[v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float y_2_ = kg_from_bf16(y_[at_ + d_2_]);
-						y_run_[v_] = y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float y_2_ = kg_from_bf16(y_[at_ + d_2_]);
+					y_run_[v_] = y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_run_[v_];
-						const float y_2_ = y_run_[v_];
-						d_x_[at_ + d_2_] = kg_to_bf16((d_y_2_ - d_total_part_) * y_2_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_x_[at_ + d_2_] = kg_to_bf16((d_y_2_ - d_total_part_) * y_2_);
 				}
 			}
 		}

@@ -153,16 +153,23 @@ func (r *row) within(body func(i, at ir.Expr)) { r.runsOf(lower.Int(0), body) }
 // position of a slab.
 func (r *row) beyond(body func(from ir.Expr)) { r.loop("from", r.slab, r.n, r.slab, body) }
 
-// runsOf runs body for the thread's runs in the slab at a position, as far as the row
-// goes: number i, at a position of the row.
+// runsOf runs body for the thread's runs in the slab at a position: number i, at a position
+// of the row. Runs are whole ones that the row has, but where each asks for every element.
 func (r *row) runsOf(from ir.Expr, body func(i, at ir.Expr)) {
 	r.unrolled("i", r.own/r.run, func(i ir.Expr) {
 		at := r.Name(posName(r.k.Red), r.runAt(from, i))
+		if r.asks() {
+			body(i, at)
+			return
+		}
 		s := &ir.If{C: less(at, r.n)}
 		r.In(&s.Then, func() { body(i, at) })
 		r.Emit(s)
 	})
 }
+
+// asks reports whether the row may end within a run.
+func (r *row) asks() bool { return !r.wide && r.run > 1 }
 
 // runAt is where the thread's run i of the slab at a position begins.
 func (r *row) runAt(from, i ir.Expr) ir.Expr {
@@ -178,7 +185,7 @@ func (r *row) each(at ir.Expr, body func(v ir.Expr)) {
 		r.elements(r.innerAt(), body)
 		return
 	}
-	if r.run == 1 {
+	if !r.asks() {
 		r.bind(r.k.Red, at)
 		body(lower.Int(0))
 		return

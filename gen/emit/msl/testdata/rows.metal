@@ -86,13 +86,11 @@ kernel void kg_21128c30_layernorm_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					x_row_[i_ * 4 + v_] = x_[r_ * size_D_ + d_2_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				x_row_[i_ * 4 + v_] = x_[r_ * size_D_ + d_2_];
 			}
 		}
 	}
@@ -100,15 +98,13 @@ kernel void kg_21128c30_layernorm_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float t_ = x_2_ - first_;
-					rest_sum_thread_ += t_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
 			}
 		}
 	}
@@ -117,22 +113,20 @@ kernel void kg_21128c30_layernorm_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = x_[r_ * size_D_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = x_[r_ * size_D_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_ = x_2_ - first_;
-						rest_sum_run_ += t_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
 				}
 			}
 		}
@@ -155,16 +149,14 @@ kernel void kg_21128c30_layernorm_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -173,23 +165,21 @@ kernel void kg_21128c30_layernorm_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = x_[r_ * size_D_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = x_[r_ * size_D_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -211,7 +201,44 @@ kernel void kg_21128c30_layernorm_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_run_[v_] = gamma_[d_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				beta_run_[v_] = beta_[d_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				const float beta_2_ = beta_run_[v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				y_[r_ * size_D_ + d_2_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = x_[r_ * size_D_ + d_2_];
+				}
+			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -230,53 +257,12 @@ kernel void kg_21128c30_layernorm_f32(
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
 					y_[r_ * size_D_ + d_2_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = x_[r_ * size_D_ + d_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						gamma_run_[v_] = gamma_[d_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						beta_run_[v_] = beta_[d_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						y_[r_ * size_D_ + d_2_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-					}
 				}
 			}
 		}

@@ -81,7 +81,29 @@ kernel void kg_21128c30_argmax_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				x_run_[v_] = x_[at_ + d_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_run_[v_];
+				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
+					index_reduced_thread_ = x_2_;
+					index_reduced_thread_at_ = int(d_ + v_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -97,32 +119,6 @@ kernel void kg_21128c30_argmax_f32(
 					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
 						index_reduced_thread_ = x_2_;
 						index_reduced_thread_at_ = int(d_ + v_);
-					}
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = x_[at_ + d_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
-							index_reduced_thread_ = x_2_;
-							index_reduced_thread_at_ = int(d_ + v_);
-						}
 					}
 				}
 			}

@@ -450,7 +450,26 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_sum_run_[v_] = d_sum_[at_2_ + n_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_sum_2_ = d_sum_run_[v_];
+					d_b_reduced_block_sums_[i_ * 4 + v_] += d_sum_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -463,33 +482,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_sum_2_ = d_sum_run_[v_];
-						d_b_reduced_block_sums_[i_ * 4 + v_] += d_sum_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_sum_run_[v_] = d_sum_[at_2_ + n_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_sum_2_ = d_sum_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + n_2_] = 0.0f + d_sum_2_;
-							} else {
-								d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_sum_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
 						}
 					}
 				}
@@ -499,13 +495,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 4;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -729,7 +723,26 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_sum_run_[v_] = kg_from_f16(d_sum_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_sum_2_ = d_sum_run_[v_];
+					d_b_reduced_block_sums_[i_ * 8 + v_] += d_sum_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -742,33 +755,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_sum_2_ = d_sum_run_[v_];
-						d_b_reduced_block_sums_[i_ * 8 + v_] += d_sum_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_sum_run_[v_] = kg_from_f16(d_sum_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_sum_2_ = d_sum_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + n_2_] = 0.0f + d_sum_2_;
-							} else {
-								d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_sum_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
 						}
 					}
 				}
@@ -778,13 +768,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -1008,7 +996,26 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_b
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_sum_run_[v_] = kg_from_bf16(d_sum_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_sum_2_ = d_sum_run_[v_];
+					d_b_reduced_block_sums_[i_ * 8 + v_] += d_sum_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -1021,33 +1028,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_b
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_sum_2_ = d_sum_run_[v_];
-						d_b_reduced_block_sums_[i_ * 8 + v_] += d_sum_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_sum_run_[v_] = kg_from_bf16(d_sum_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_sum_2_ = d_sum_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + n_2_] = 0.0f + d_sum_2_;
-							} else {
-								d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_sum_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
 						}
 					}
 				}
@@ -1057,13 +1041,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_b
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

@@ -460,7 +460,34 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 4;
-			if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_y_run_[v_] = d_y_[at_2_ + s_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					a_run_[v_] = a_[at_2_ + s_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float a_2_ = a_run_[v_];
+					d_b_part_block_sums_[i_ * 4 + v_] = fmaf(d_y_2_, a_2_, d_b_part_block_sums_[i_ * 4 + v_]);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index s_2_ = s_ + v_;
@@ -481,41 +508,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1(
 					if (s_2_ < size_S_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_part_block_sums_[i_ * 4 + v_] = fmaf(d_y_2_, a_2_, d_b_part_block_sums_[i_ * 4 + v_]);
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (s_ < size_S_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							d_y_run_[v_] = d_y_[at_2_ + s_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							a_run_[v_] = a_[at_2_ + s_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float a_2_ = a_run_[v_];
-							if (row_ == from_) {
-								d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, 0.0f);
-							} else {
-								d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, d_b_part_block_[at_ + s_2_]);
-							}
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, 0.0f);
+						} else {
+							d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, d_b_part_block_[at_ + s_2_]);
 						}
 					}
 				}
@@ -525,13 +521,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index s_ = (i_ * threads_ + thread_) * 4;
-		if (s_ < size_S_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index s_2_ = s_ + v_;
-				if (s_2_ < size_S_) {
-					d_b_part_block_[at_ + s_2_] = d_b_part_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index s_2_ = s_ + v_;
+			if (s_2_ < size_S_) {
+				d_b_part_block_[at_ + s_2_] = d_b_part_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -693,7 +687,34 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 8;
-			if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_y_run_[v_] = kg_from_f16(d_y_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					a_run_[v_] = kg_from_f16(a_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float a_2_ = a_run_[v_];
+					d_b_part_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_, a_2_, d_b_part_block_sums_[i_ * 8 + v_]);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index s_2_ = s_ + v_;
@@ -714,41 +735,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1(
 					if (s_2_ < size_S_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_part_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_, a_2_, d_b_part_block_sums_[i_ * 8 + v_]);
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (s_ < size_S_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							d_y_run_[v_] = kg_from_f16(d_y_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							a_run_[v_] = kg_from_f16(a_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float a_2_ = a_run_[v_];
-							if (row_ == from_) {
-								d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, 0.0f);
-							} else {
-								d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, d_b_part_block_[at_ + s_2_]);
-							}
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, 0.0f);
+						} else {
+							d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, d_b_part_block_[at_ + s_2_]);
 						}
 					}
 				}
@@ -758,13 +748,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index s_ = (i_ * threads_ + thread_) * 8;
-		if (s_ < size_S_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index s_2_ = s_ + v_;
-				if (s_2_ < size_S_) {
-					d_b_part_block_[at_ + s_2_] = d_b_part_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index s_2_ = s_ + v_;
+			if (s_2_ < size_S_) {
+				d_b_part_block_[at_ + s_2_] = d_b_part_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -926,7 +914,34 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 8;
-			if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					a_run_[v_] = kg_from_bf16(a_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float a_2_ = a_run_[v_];
+					d_b_part_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_, a_2_, d_b_part_block_sums_[i_ * 8 + v_]);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index s_2_ = s_ + v_;
@@ -947,41 +962,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1
 					if (s_2_ < size_S_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_part_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_, a_2_, d_b_part_block_sums_[i_ * 8 + v_]);
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (s_ < size_S_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							a_run_[v_] = kg_from_bf16(a_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float a_2_ = a_run_[v_];
-							if (row_ == from_) {
-								d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, 0.0f);
-							} else {
-								d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, d_b_part_block_[at_ + s_2_]);
-							}
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, 0.0f);
+						} else {
+							d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, d_b_part_block_[at_ + s_2_]);
 						}
 					}
 				}
@@ -991,13 +975,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index s_ = (i_ * threads_ + thread_) * 8;
-		if (s_ < size_S_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index s_2_ = s_ + v_;
-				if (s_2_ < size_S_) {
-					d_b_part_block_[at_ + s_2_] = d_b_part_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index s_2_ = s_ + v_;
+			if (s_2_ < size_S_) {
+				d_b_part_block_[at_ + s_2_] = d_b_part_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

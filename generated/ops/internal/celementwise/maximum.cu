@@ -465,7 +465,42 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f3
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 4;
-			if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					a_run_[v_] = a_[at_2_ + s_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					b_run_[v_] = b_[s_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_y_run_[v_] = d_y_[at_2_ + s_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_b_reduced_block_sums_[i_ * 4 + v_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index s_2_ = s_ + v_;
@@ -494,49 +529,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f3
 						const float a_2_ = a_run_[v_];
 						const float b_2_ = b_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_sums_[i_ * 4 + v_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (s_ < size_S_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							a_run_[v_] = a_[at_2_ + s_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							b_run_[v_] = b_[s_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							d_y_run_[v_] = d_y_[at_2_ + s_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							const float a_2_ = a_run_[v_];
-							const float b_2_ = b_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + s_2_] = 0.0f + (a_2_ < b_2_ ? d_y_2_ : 0.0f);
-							} else {
-								d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = 0.0f + (a_2_ < b_2_ ? d_y_2_ : 0.0f);
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
 						}
 					}
 				}
@@ -546,13 +542,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f3
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index s_ = (i_ * threads_ + thread_) * 4;
-		if (s_ < size_S_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index s_2_ = s_ + v_;
-				if (s_2_ < size_S_) {
-					d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index s_2_ = s_ + v_;
+			if (s_2_ < size_S_) {
+				d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -805,7 +799,42 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f1
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 8;
-			if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					a_run_[v_] = kg_from_f16(a_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					b_run_[v_] = kg_from_f16(b_[s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_y_run_[v_] = kg_from_f16(d_y_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_b_reduced_block_sums_[i_ * 8 + v_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index s_2_ = s_ + v_;
@@ -834,49 +863,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f1
 						const float a_2_ = a_run_[v_];
 						const float b_2_ = b_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_sums_[i_ * 8 + v_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (s_ < size_S_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							a_run_[v_] = kg_from_f16(a_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							b_run_[v_] = kg_from_f16(b_[s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							d_y_run_[v_] = kg_from_f16(d_y_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							const float a_2_ = a_run_[v_];
-							const float b_2_ = b_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + s_2_] = 0.0f + (a_2_ < b_2_ ? d_y_2_ : 0.0f);
-							} else {
-								d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = 0.0f + (a_2_ < b_2_ ? d_y_2_ : 0.0f);
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
 						}
 					}
 				}
@@ -886,13 +876,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f1
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index s_ = (i_ * threads_ + thread_) * 8;
-		if (s_ < size_S_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index s_2_ = s_ + v_;
-				if (s_2_ < size_S_) {
-					d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index s_2_ = s_ + v_;
+			if (s_2_ < size_S_) {
+				d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -1145,7 +1133,42 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_bf
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 8;
-			if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					a_run_[v_] = kg_from_bf16(a_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					b_run_[v_] = kg_from_bf16(b_[s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_b_reduced_block_sums_[i_ * 8 + v_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index s_2_ = s_ + v_;
@@ -1174,49 +1197,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_bf
 						const float a_2_ = a_run_[v_];
 						const float b_2_ = b_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_sums_[i_ * 8 + v_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (s_ < size_S_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							a_run_[v_] = kg_from_bf16(a_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							b_run_[v_] = kg_from_bf16(b_[s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							const float a_2_ = a_run_[v_];
-							const float b_2_ = b_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + s_2_] = 0.0f + (a_2_ < b_2_ ? d_y_2_ : 0.0f);
-							} else {
-								d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = 0.0f + (a_2_ < b_2_ ? d_y_2_ : 0.0f);
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
 						}
 					}
 				}
@@ -1226,13 +1210,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_bf
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index s_ = (i_ * threads_ + thread_) * 8;
-		if (s_ < size_S_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index s_2_ = s_ + v_;
-				if (s_2_ < size_S_) {
-					d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index s_2_ = s_ + v_;
+			if (s_2_ < size_S_) {
+				d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

@@ -452,7 +452,34 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 4;
-			if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_y_run_[v_] = d_y_[at_2_ + s_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					a_run_[v_] = a_[at_2_ + s_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float a_2_ = a_run_[v_];
+					d_b_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_y_2_, a_2_, d_b_reduced_block_sums_[i_ * 4 + v_]);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index s_2_ = s_ + v_;
@@ -473,41 +500,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f32_1(
 					if (s_2_ < size_S_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_y_2_, a_2_, d_b_reduced_block_sums_[i_ * 4 + v_]);
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (s_ < size_S_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							d_y_run_[v_] = d_y_[at_2_ + s_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							a_run_[v_] = a_[at_2_ + s_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float a_2_ = a_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, 0.0f);
-							} else {
-								d_b_reduced_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, d_b_reduced_block_[at_ + s_2_]);
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, 0.0f);
+						} else {
+							d_b_reduced_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, d_b_reduced_block_[at_ + s_2_]);
 						}
 					}
 				}
@@ -517,13 +513,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f32_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index s_ = (i_ * threads_ + thread_) * 4;
-		if (s_ < size_S_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index s_2_ = s_ + v_;
-				if (s_2_ < size_S_) {
-					d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index s_2_ = s_ + v_;
+			if (s_2_ < size_S_) {
+				d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -683,7 +677,34 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 8;
-			if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_y_run_[v_] = kg_from_f16(d_y_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					a_run_[v_] = kg_from_f16(a_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float a_2_ = a_run_[v_];
+					d_b_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_, a_2_, d_b_reduced_block_sums_[i_ * 8 + v_]);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index s_2_ = s_ + v_;
@@ -704,41 +725,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f16_1(
 					if (s_2_ < size_S_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_, a_2_, d_b_reduced_block_sums_[i_ * 8 + v_]);
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (s_ < size_S_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							d_y_run_[v_] = kg_from_f16(d_y_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							a_run_[v_] = kg_from_f16(a_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float a_2_ = a_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, 0.0f);
-							} else {
-								d_b_reduced_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, d_b_reduced_block_[at_ + s_2_]);
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, 0.0f);
+						} else {
+							d_b_reduced_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, d_b_reduced_block_[at_ + s_2_]);
 						}
 					}
 				}
@@ -748,13 +738,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index s_ = (i_ * threads_ + thread_) * 8;
-		if (s_ < size_S_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index s_2_ = s_ + v_;
-				if (s_2_ < size_S_) {
-					d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index s_2_ = s_ + v_;
+			if (s_2_ < size_S_) {
+				d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -914,7 +902,34 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_bf16_1
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 8;
-			if (s_ < size_S_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					a_run_[v_] = kg_from_bf16(a_[at_2_ + s_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index s_2_ = s_ + v_;
+				if (s_2_ < size_S_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float a_2_ = a_run_[v_];
+					d_b_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_, a_2_, d_b_reduced_block_sums_[i_ * 8 + v_]);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index s_2_ = s_ + v_;
@@ -935,41 +950,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_bf16_1
 					if (s_2_ < size_S_) {
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_, a_2_, d_b_reduced_block_sums_[i_ * 8 + v_]);
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index s_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (s_ < size_S_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							a_run_[v_] = kg_from_bf16(a_[at_2_ + s_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index s_2_ = s_ + v_;
-						if (s_2_ < size_S_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float a_2_ = a_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, 0.0f);
-							} else {
-								d_b_reduced_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, d_b_reduced_block_[at_ + s_2_]);
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, 0.0f);
+						} else {
+							d_b_reduced_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, d_b_reduced_block_[at_ + s_2_]);
 						}
 					}
 				}
@@ -979,13 +963,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_bf16_1
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index s_ = (i_ * threads_ + thread_) * 8;
-		if (s_ < size_S_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index s_2_ = s_ + v_;
-				if (s_2_ < size_S_) {
-					d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index s_2_ = s_ + v_;
+			if (s_2_ < size_S_) {
+				d_b_reduced_block_[at_ + s_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

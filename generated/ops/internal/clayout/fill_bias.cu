@@ -436,7 +436,26 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_y_run_[v_] = d_y_[at_2_ + n_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_b_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -449,33 +468,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_y_run_[v_] = d_y_[at_2_ + n_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
-							} else {
-								d_b_reduced_block_[at_ + n_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
 					}
 				}
@@ -485,13 +481,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 4;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -643,7 +637,26 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_y_run_[v_] = kg_from_f16(d_y_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_b_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -656,33 +669,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_y_run_[v_] = kg_from_f16(d_y_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
-							} else {
-								d_b_reduced_block_[at_ + n_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
 					}
 				}
@@ -692,13 +682,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -850,7 +838,26 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_b_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -863,33 +870,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
-							} else {
-								d_b_reduced_block_[at_ + n_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
 					}
 				}
@@ -899,13 +883,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_b_reduced_block_[at_ + n_2_] = d_b_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

@@ -238,7 +238,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index v_ = (i_ * threads_ + thread_) * 4;
-		if (v_ < size_V_) {
+		#pragma unroll
+		for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+			const kg_index v_3_ = v_ + v_2_;
+			if (v_3_ < size_V_) {
+				logits_run_[v_2_] = logits_[at_ + v_3_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+			const kg_index v_3_ = v_ + v_2_;
+			if (v_3_ < size_V_) {
+				const float logits_2_ = logits_run_[v_2_];
+				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
+					guess_thread_ = logits_2_;
+					guess_thread_at_ = int(v_ + v_2_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
 				const kg_index v_3_ = v_ + v_2_;
@@ -254,32 +276,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_1(
 					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
 						guess_thread_ = logits_2_;
 						guess_thread_at_ = int(v_ + v_2_);
-					}
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						logits_run_[v_2_] = logits_[at_ + v_3_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_run_[v_2_];
-						if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
-							guess_thread_ = logits_2_;
-							guess_thread_at_ = int(v_ + v_2_);
-						}
 					}
 				}
 			}
@@ -540,7 +536,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
+		#pragma unroll
+		for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+			const kg_index v_3_ = v_ + v_2_;
+			if (v_3_ < size_V_) {
+				logits_run_[v_2_] = kg_from_f16(logits_[at_ + v_3_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+			const kg_index v_3_ = v_ + v_2_;
+			if (v_3_ < size_V_) {
+				const float logits_2_ = logits_run_[v_2_];
+				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
+					guess_thread_ = logits_2_;
+					guess_thread_at_ = int(v_ + v_2_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const kg_index v_3_ = v_ + v_2_;
@@ -556,32 +574,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1(
 					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
 						guess_thread_ = logits_2_;
 						guess_thread_at_ = int(v_ + v_2_);
-					}
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						logits_run_[v_2_] = kg_from_f16(logits_[at_ + v_3_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_run_[v_2_];
-						if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
-							guess_thread_ = logits_2_;
-							guess_thread_at_ = int(v_ + v_2_);
-						}
 					}
 				}
 			}
@@ -722,7 +714,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
+		#pragma unroll
+		for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+			const kg_index v_3_ = v_ + v_2_;
+			if (v_3_ < size_V_) {
+				logits_run_[v_2_] = kg_from_bf16(logits_[at_ + v_3_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+			const kg_index v_3_ = v_ + v_2_;
+			if (v_3_ < size_V_) {
+				const float logits_2_ = logits_run_[v_2_];
+				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
+					guess_thread_ = logits_2_;
+					guess_thread_at_ = int(v_ + v_2_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const kg_index v_3_ = v_ + v_2_;
@@ -738,32 +752,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1(
 					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
 						guess_thread_ = logits_2_;
 						guess_thread_at_ = int(v_ + v_2_);
-					}
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						logits_run_[v_2_] = kg_from_bf16(logits_[at_ + v_3_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_run_[v_2_];
-						if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && int(v_ + v_2_) < guess_thread_at_)) {
-							guess_thread_ = logits_2_;
-							guess_thread_at_ = int(v_ + v_2_);
-						}
 					}
 				}
 			}

@@ -295,28 +295,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_3_ = logits_[r_ * size_V_ + v_3_];
-						logits_slab_[i_ * 4 + v_2_] = logits_3_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_3_ = logits_[r_ * size_V_ + v_3_];
+					logits_slab_[i_ * 4 + v_2_] = logits_3_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_3_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
 			}
 		}
@@ -334,15 +330,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
-							const float t_3_ = logits_3_ - base_2_;
-							total_run_ += expf(t_3_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += expf(t_3_);
 					}
 				}
 			}
@@ -353,15 +347,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
-							const float t_3_ = logits_3_ - base_2_;
-							average_sum_run_ += t_3_;
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
 					}
 				}
 			}
@@ -370,13 +362,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						count_ += 1;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}
@@ -619,28 +609,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_3_]);
-						logits_slab_[i_ * 8 + v_2_] = logits_3_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_3_]);
+					logits_slab_[i_ * 8 + v_2_] = logits_3_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_3_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
 			}
 		}
@@ -658,15 +644,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
-							const float t_3_ = logits_3_ - base_2_;
-							total_run_ += kg_rough_exp(t_3_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += kg_rough_exp(t_3_);
 					}
 				}
 			}
@@ -677,15 +661,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
-							const float t_3_ = logits_3_ - base_2_;
-							average_sum_run_ += t_3_;
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
 					}
 				}
 			}
@@ -694,13 +676,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						count_ += 1;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}
@@ -943,28 +923,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_3_]);
-						logits_slab_[i_ * 8 + v_2_] = logits_3_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_3_]);
+					logits_slab_[i_ * 8 + v_2_] = logits_3_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_3_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
 			}
 		}
@@ -982,15 +958,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
-							const float t_3_ = logits_3_ - base_2_;
-							total_run_ += kg_rough_exp(t_3_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += kg_rough_exp(t_3_);
 					}
 				}
 			}
@@ -1001,15 +975,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
-							const float t_3_ = logits_3_ - base_2_;
-							average_sum_run_ += t_3_;
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
 					}
 				}
 			}
@@ -1018,13 +990,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						count_ += 1;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}

@@ -293,28 +293,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_[at_ + v_3_];
-						logits_slab_[i_ * 4 + v_2_] = logits_2_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_[at_ + v_3_];
+					logits_slab_[i_ * 4 + v_2_] = logits_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_2_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
@@ -332,15 +328,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
-							const float t_2_ = logits_2_ - base_2_;
-							total_run_ += expf(t_2_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += expf(t_2_);
 					}
 				}
 			}
@@ -351,15 +345,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
-							const float t_2_ = logits_2_ - base_2_;
-							average_sum_run_ += t_2_;
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
 					}
 				}
 			}
@@ -368,13 +360,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						count_ += 1;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}
@@ -672,7 +662,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index r_chunks_ = (i_ * threads_ + thread_) * 4;
-		if (r_chunks_ < size_R_chunks_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index r_chunks_2_ = r_chunks_ + v_;
+			if (r_chunks_2_ < size_R_chunks_) {
+				sum_chunk_run_[v_] = sum_chunk_[r_chunks_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index r_chunks_2_ = r_chunks_ + v_;
+			if (r_chunks_2_ < size_R_chunks_) {
+				const float sum_chunk_2_ = sum_chunk_run_[v_];
+				rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
+				sum_thread_ += sum_chunk_2_;
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
+		float sum_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index r_chunks_2_ = r_chunks_ + v_;
@@ -686,32 +697,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 				if (r_chunks_2_ < size_R_chunks_) {
 					const float sum_chunk_2_ = sum_chunk_run_[v_];
 					rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
-					sum_thread_ += sum_chunk_2_;
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
-		float sum_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (r_chunks_ < size_R_chunks_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index r_chunks_2_ = r_chunks_ + v_;
-					if (r_chunks_2_ < size_R_chunks_) {
-						sum_chunk_run_[v_] = sum_chunk_[r_chunks_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index r_chunks_2_ = r_chunks_ + v_;
-					if (r_chunks_2_ < size_R_chunks_) {
-						const float sum_chunk_2_ = sum_chunk_run_[v_];
-						rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
-						sum_run_ += sum_chunk_2_;
-					}
+					sum_run_ += sum_chunk_2_;
 				}
 			}
 		}
@@ -859,28 +845,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = kg_from_f16(logits_[at_ + v_3_]);
-						logits_slab_[i_ * 8 + v_2_] = logits_2_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = kg_from_f16(logits_[at_ + v_3_]);
+					logits_slab_[i_ * 8 + v_2_] = logits_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_2_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
@@ -898,15 +880,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-							const float t_2_ = logits_2_ - base_2_;
-							total_run_ += kg_rough_exp(t_2_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += kg_rough_exp(t_2_);
 					}
 				}
 			}
@@ -917,15 +897,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-							const float t_2_ = logits_2_ - base_2_;
-							average_sum_run_ += t_2_;
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
 					}
 				}
 			}
@@ -934,13 +912,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						count_ += 1;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}
@@ -1255,28 +1231,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = kg_from_bf16(logits_[at_ + v_3_]);
-						logits_slab_[i_ * 8 + v_2_] = logits_2_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = kg_from_bf16(logits_[at_ + v_3_]);
+					logits_slab_[i_ * 8 + v_2_] = logits_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_2_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
@@ -1294,15 +1266,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-							const float t_2_ = logits_2_ - base_2_;
-							total_run_ += kg_rough_exp(t_2_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += kg_rough_exp(t_2_);
 					}
 				}
 			}
@@ -1313,15 +1283,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-							const float t_2_ = logits_2_ - base_2_;
-							average_sum_run_ += t_2_;
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
 					}
 				}
 			}
@@ -1330,13 +1298,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						count_ += 1;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}

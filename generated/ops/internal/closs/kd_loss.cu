@@ -247,7 +247,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_[at_ + d_2_];
+				student_run_[v_] = student_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = teacher_[at_ + d_2_];
+				teacher_run_[v_] = teacher_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -270,52 +307,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32(
 				if (d_2_ < size_D_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
-					ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
-					tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float st_run_ = 0.0f;
-		float ss_run_ = 0.0f;
-		float tt_run_ = 0.0f;
-		float gap_sum_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_[at_ + d_2_];
-						student_run_[v_] = student_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = teacher_[at_ + d_2_];
-						teacher_run_[v_] = teacher_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						st_run_ = fmaf(student_2_, teacher_2_, st_run_);
-						ss_run_ = fmaf(student_2_, student_2_, ss_run_);
-						tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
-						const float t_ = student_2_ - teacher_2_;
-						gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
-					}
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -507,7 +503,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = kg_from_f16(student_[at_ + d_2_]);
+				student_run_[v_] = student_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = kg_from_f16(teacher_[at_ + d_2_]);
+				teacher_run_[v_] = teacher_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -530,52 +563,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16(
 				if (d_2_ < size_D_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
-					ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
-					tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float st_run_ = 0.0f;
-		float ss_run_ = 0.0f;
-		float tt_run_ = 0.0f;
-		float gap_sum_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = kg_from_f16(student_[at_ + d_2_]);
-						student_run_[v_] = student_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = kg_from_f16(teacher_[at_ + d_2_]);
-						teacher_run_[v_] = teacher_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						st_run_ = fmaf(student_2_, teacher_2_, st_run_);
-						ss_run_ = fmaf(student_2_, student_2_, ss_run_);
-						tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
-						const float t_ = student_2_ - teacher_2_;
-						gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
-					}
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -767,7 +759,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
+				student_run_[v_] = student_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
+				teacher_run_[v_] = teacher_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -790,52 +819,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16(
 				if (d_2_ < size_D_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
-					ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
-					tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float st_run_ = 0.0f;
-		float ss_run_ = 0.0f;
-		float tt_run_ = 0.0f;
-		float gap_sum_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
-						student_run_[v_] = student_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
-						teacher_run_[v_] = teacher_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						st_run_ = fmaf(student_2_, teacher_2_, st_run_);
-						ss_run_ = fmaf(student_2_, student_2_, ss_run_);
-						tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
-						const float t_ = student_2_ - teacher_2_;
-						gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
-					}
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -1024,22 +1012,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_[at_ + d_2_];
-					student_row_[i_ * 4 + v_] = student_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_[at_ + d_2_];
+				student_row_[i_ * 4 + v_] = student_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float teacher_2_ = teacher_[at_ + d_2_];
-					teacher_row_[i_ * 4 + v_] = teacher_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = teacher_[at_ + d_2_];
+				teacher_row_[i_ * 4 + v_] = teacher_2_;
 			}
 		}
 	}
@@ -1049,17 +1035,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 4 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-					st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
-					ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
-					tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
 			}
 		}
 	}
@@ -1070,33 +1054,31 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_[at_ + d_2_];
-						student_run_[v_] = student_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_[at_ + d_2_];
+					student_run_[v_] = student_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = teacher_[at_ + d_2_];
-						teacher_run_[v_] = teacher_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = teacher_[at_ + d_2_];
+					teacher_run_[v_] = teacher_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						st_run_ = fmaf(student_2_, teacher_2_, st_run_);
-						ss_run_ = fmaf(student_2_, student_2_, ss_run_);
-						tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}
@@ -1137,15 +1119,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 4 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-					d_student_[at_ + d_2_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				d_student_[at_ + d_2_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 			}
 		}
 	}
@@ -1153,31 +1133,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_[at_ + d_2_];
-						student_run_[v_] = student_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_[at_ + d_2_];
+					student_run_[v_] = student_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = teacher_[at_ + d_2_];
-						teacher_run_[v_] = teacher_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = teacher_[at_ + d_2_];
+					teacher_run_[v_] = teacher_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						d_student_[at_ + d_2_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					d_student_[at_ + d_2_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 				}
 			}
 		}
@@ -1357,22 +1335,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = kg_from_f16(student_[at_ + d_2_]);
-					student_row_[i_ * 8 + v_] = student_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = kg_from_f16(student_[at_ + d_2_]);
+				student_row_[i_ * 8 + v_] = student_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_2_]);
-					teacher_row_[i_ * 8 + v_] = teacher_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = kg_from_f16(teacher_[at_ + d_2_]);
+				teacher_row_[i_ * 8 + v_] = teacher_2_;
 			}
 		}
 	}
@@ -1382,17 +1358,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
-					ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
-					tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
 			}
 		}
 	}
@@ -1403,33 +1377,31 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = kg_from_f16(student_[at_ + d_2_]);
-						student_run_[v_] = student_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = kg_from_f16(student_[at_ + d_2_]);
+					student_run_[v_] = student_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = kg_from_f16(teacher_[at_ + d_2_]);
-						teacher_run_[v_] = teacher_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_2_]);
+					teacher_run_[v_] = teacher_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						st_run_ = fmaf(student_2_, teacher_2_, st_run_);
-						ss_run_ = fmaf(student_2_, student_2_, ss_run_);
-						tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}
@@ -1470,15 +1442,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					d_student_[at_ + d_2_] = kg_to_f16(fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				d_student_[at_ + d_2_] = kg_to_f16(fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
 			}
 		}
 	}
@@ -1486,31 +1456,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = kg_from_f16(student_[at_ + d_2_]);
-						student_run_[v_] = student_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = kg_from_f16(student_[at_ + d_2_]);
+					student_run_[v_] = student_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = kg_from_f16(teacher_[at_ + d_2_]);
-						teacher_run_[v_] = teacher_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_2_]);
+					teacher_run_[v_] = teacher_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						d_student_[at_ + d_2_] = kg_to_f16(fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					d_student_[at_ + d_2_] = kg_to_f16(fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
 				}
 			}
 		}
@@ -1690,22 +1658,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
-					student_row_[i_ * 8 + v_] = student_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
+				student_row_[i_ * 8 + v_] = student_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
-					teacher_row_[i_ * 8 + v_] = teacher_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
+				teacher_row_[i_ * 8 + v_] = teacher_2_;
 			}
 		}
 	}
@@ -1715,17 +1681,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
-					ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
-					tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
 			}
 		}
 	}
@@ -1736,33 +1700,31 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
-						student_run_[v_] = student_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
+					student_run_[v_] = student_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
-						teacher_run_[v_] = teacher_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
+					teacher_run_[v_] = teacher_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						st_run_ = fmaf(student_2_, teacher_2_, st_run_);
-						ss_run_ = fmaf(student_2_, student_2_, ss_run_);
-						tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}
@@ -1803,15 +1765,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					d_student_[at_ + d_2_] = kg_to_bf16(fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				d_student_[at_ + d_2_] = kg_to_bf16(fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
 			}
 		}
 	}
@@ -1819,31 +1779,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
-						student_run_[v_] = student_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
+					student_run_[v_] = student_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
-						teacher_run_[v_] = teacher_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
+					teacher_run_[v_] = teacher_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						d_student_[at_ + d_2_] = kg_to_bf16(fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					d_student_[at_ + d_2_] = kg_to_bf16(fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
 				}
 			}
 		}

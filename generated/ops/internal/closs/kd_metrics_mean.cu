@@ -187,7 +187,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_[at_ + d_2_];
+				student_run_[v_] = student_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = teacher_[at_ + d_2_];
+				teacher_run_[v_] = teacher_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -210,52 +247,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 				if (d_2_ < size_D_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
-					ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
-					tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float st_run_ = 0.0f;
-		float ss_run_ = 0.0f;
-		float tt_run_ = 0.0f;
-		float gap_sum_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_[at_ + d_2_];
-						student_run_[v_] = student_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = teacher_[at_ + d_2_];
-						teacher_run_[v_] = teacher_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						st_run_ = fmaf(student_2_, teacher_2_, st_run_);
-						ss_run_ = fmaf(student_2_, student_2_, ss_run_);
-						tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
-						const float t_ = student_2_ - teacher_2_;
-						gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
-					}
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -499,7 +495,37 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index b_chunks_ = (i_ * threads_ + thread_) * 4;
-		if (b_chunks_ < size_B_chunks_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index b_chunks_2_ = b_chunks_ + v_;
+			if (b_chunks_2_ < size_B_chunks_) {
+				mse_reduced_sum_chunk_run_[v_] = mse_reduced_sum_chunk_[b_chunks_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index b_chunks_2_ = b_chunks_ + v_;
+			if (b_chunks_2_ < size_B_chunks_) {
+				cos_reduced_sum_chunk_run_[v_] = cos_reduced_sum_chunk_[b_chunks_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index b_chunks_2_ = b_chunks_ + v_;
+			if (b_chunks_2_ < size_B_chunks_) {
+				const float mse_reduced_sum_chunk_2_ = mse_reduced_sum_chunk_run_[v_];
+				const float cos_reduced_sum_chunk_2_ = cos_reduced_sum_chunk_run_[v_];
+				mse_reduced_sum_thread_ += mse_reduced_sum_chunk_2_;
+				cos_reduced_sum_thread_ += cos_reduced_sum_chunk_2_;
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_B_chunks_; from_ += slab_) {
+		float mse_reduced_sum_run_ = 0.0f;
+		float cos_reduced_sum_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index b_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index b_chunks_2_ = b_chunks_ + v_;
@@ -520,42 +546,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 				if (b_chunks_2_ < size_B_chunks_) {
 					const float mse_reduced_sum_chunk_2_ = mse_reduced_sum_chunk_run_[v_];
 					const float cos_reduced_sum_chunk_2_ = cos_reduced_sum_chunk_run_[v_];
-					mse_reduced_sum_thread_ += mse_reduced_sum_chunk_2_;
-					cos_reduced_sum_thread_ += cos_reduced_sum_chunk_2_;
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_B_chunks_; from_ += slab_) {
-		float mse_reduced_sum_run_ = 0.0f;
-		float cos_reduced_sum_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index b_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (b_chunks_ < size_B_chunks_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index b_chunks_2_ = b_chunks_ + v_;
-					if (b_chunks_2_ < size_B_chunks_) {
-						mse_reduced_sum_chunk_run_[v_] = mse_reduced_sum_chunk_[b_chunks_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index b_chunks_2_ = b_chunks_ + v_;
-					if (b_chunks_2_ < size_B_chunks_) {
-						cos_reduced_sum_chunk_run_[v_] = cos_reduced_sum_chunk_[b_chunks_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index b_chunks_2_ = b_chunks_ + v_;
-					if (b_chunks_2_ < size_B_chunks_) {
-						const float mse_reduced_sum_chunk_2_ = mse_reduced_sum_chunk_run_[v_];
-						const float cos_reduced_sum_chunk_2_ = cos_reduced_sum_chunk_run_[v_];
-						mse_reduced_sum_run_ += mse_reduced_sum_chunk_2_;
-						cos_reduced_sum_run_ += cos_reduced_sum_chunk_2_;
-					}
+					mse_reduced_sum_run_ += mse_reduced_sum_chunk_2_;
+					cos_reduced_sum_run_ += cos_reduced_sum_chunk_2_;
 				}
 			}
 		}
@@ -707,7 +699,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = kg_from_f16(student_[at_ + d_2_]);
+				student_run_[v_] = student_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = kg_from_f16(teacher_[at_ + d_2_]);
+				teacher_run_[v_] = teacher_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -730,52 +759,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 				if (d_2_ < size_D_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
-					ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
-					tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float st_run_ = 0.0f;
-		float ss_run_ = 0.0f;
-		float tt_run_ = 0.0f;
-		float gap_sum_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = kg_from_f16(student_[at_ + d_2_]);
-						student_run_[v_] = student_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = kg_from_f16(teacher_[at_ + d_2_]);
-						teacher_run_[v_] = teacher_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						st_run_ = fmaf(student_2_, teacher_2_, st_run_);
-						ss_run_ = fmaf(student_2_, student_2_, ss_run_);
-						tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
-						const float t_ = student_2_ - teacher_2_;
-						gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
-					}
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -963,7 +951,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
+				student_run_[v_] = student_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
+				teacher_run_[v_] = teacher_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -986,52 +1011,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 				if (d_2_ < size_D_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
-					ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
-					tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float st_run_ = 0.0f;
-		float ss_run_ = 0.0f;
-		float tt_run_ = 0.0f;
-		float gap_sum_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = kg_from_bf16(student_[at_ + d_2_]);
-						student_run_[v_] = student_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_2_]);
-						teacher_run_[v_] = teacher_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						st_run_ = fmaf(student_2_, teacher_2_, st_run_);
-						ss_run_ = fmaf(student_2_, student_2_, ss_run_);
-						tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
-						const float t_ = student_2_ - teacher_2_;
-						gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
-					}
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}

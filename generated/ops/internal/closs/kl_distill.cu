@@ -261,20 +261,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					student_row_[i_ * 4 + v_] = student_[at_ + d_2_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				student_row_[i_ * 4 + v_] = student_[at_ + d_2_];
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					teacher_row_[i_ * 4 + v_] = teacher_[at_ + d_2_];
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				teacher_row_[i_ * 4 + v_] = teacher_[at_ + d_2_];
 			}
 		}
 	}
@@ -284,18 +282,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 4 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-					const float t_2_ = student_2_ / t_;
-					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = teacher_2_ / t_;
-					t_top_thread_ = kg_max(t_top_thread_, t_3_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
 			}
 		}
 	}
@@ -303,32 +299,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = student_[at_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = student_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = teacher_[at_ + d_2_];
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = teacher_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						s_top_thread_ = kg_max(s_top_thread_, t_2_);
-						const float t_3_ = teacher_2_ / t_;
-						t_top_thread_ = kg_max(t_top_thread_, t_3_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
 		}
@@ -356,20 +350,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 4 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-					const float t_2_ = student_2_ / t_;
-					const float t_3_ = t_2_ - s_base_;
-					s_total_thread_ += expf(t_3_);
-					const float t_4_ = teacher_2_ / t_;
-					const float t_5_ = t_4_ - t_base_;
-					t_total_thread_ += expf(t_5_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float t_3_ = t_2_ - s_base_;
+				s_total_thread_ += expf(t_3_);
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				t_total_thread_ += expf(t_5_);
 			}
 		}
 	}
@@ -379,34 +371,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = student_[at_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = student_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = teacher_[at_ + d_2_];
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = teacher_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						const float t_3_ = t_2_ - s_base_;
-						s_total_run_ += expf(t_3_);
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						t_total_run_ += expf(t_5_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += expf(t_3_);
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += expf(t_5_);
 				}
 			}
 		}
@@ -435,22 +425,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 4 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-					const float t_4_ = teacher_2_ / t_;
-					const float t_5_ = t_4_ - t_base_;
-					const float t_log_ = t_5_ - t_2_;
-					const float p_ = expf(t_log_);
-					const float t_6_ = student_2_ / t_;
-					const float t_7_ = t_6_ - s_base_;
-					const float s_log_ = t_7_ - t_3_;
-					kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				const float t_log_ = t_5_ - t_2_;
+				const float p_ = expf(t_log_);
+				const float t_6_ = student_2_ / t_;
+				const float t_7_ = t_6_ - s_base_;
+				const float s_log_ = t_7_ - t_3_;
+				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
 	}
@@ -459,36 +447,34 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = student_[at_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = student_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = teacher_[at_ + d_2_];
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = teacher_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						const float t_log_ = t_5_ - t_2_;
-						const float p_ = expf(t_log_);
-						const float t_6_ = student_2_ / t_;
-						const float t_7_ = t_6_ - s_base_;
-						const float s_log_ = t_7_ - t_3_;
-						kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float t_6_ = student_2_ / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 				}
 			}
 		}
@@ -757,20 +743,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					student_row_[i_ * 8 + v_] = kg_from_f16(student_[at_ + d_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				student_row_[i_ * 8 + v_] = kg_from_f16(student_[at_ + d_2_]);
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					teacher_row_[i_ * 8 + v_] = kg_from_f16(teacher_[at_ + d_2_]);
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				teacher_row_[i_ * 8 + v_] = kg_from_f16(teacher_[at_ + d_2_]);
 			}
 		}
 	}
@@ -780,18 +764,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_2_ = student_2_ / t_;
-					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = teacher_2_ / t_;
-					t_top_thread_ = kg_max(t_top_thread_, t_3_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
 			}
 		}
 	}
@@ -799,32 +781,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_f16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_f16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_f16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_f16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						s_top_thread_ = kg_max(s_top_thread_, t_2_);
-						const float t_3_ = teacher_2_ / t_;
-						t_top_thread_ = kg_max(t_top_thread_, t_3_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
 		}
@@ -852,20 +832,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_2_ = student_2_ / t_;
-					const float t_3_ = t_2_ - s_base_;
-					s_total_thread_ += expf(t_3_);
-					const float t_4_ = teacher_2_ / t_;
-					const float t_5_ = t_4_ - t_base_;
-					t_total_thread_ += expf(t_5_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float t_3_ = t_2_ - s_base_;
+				s_total_thread_ += expf(t_3_);
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				t_total_thread_ += expf(t_5_);
 			}
 		}
 	}
@@ -875,34 +853,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_f16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_f16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_f16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_f16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						const float t_3_ = t_2_ - s_base_;
-						s_total_run_ += expf(t_3_);
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						t_total_run_ += expf(t_5_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += expf(t_3_);
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += expf(t_5_);
 				}
 			}
 		}
@@ -931,22 +907,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_4_ = teacher_2_ / t_;
-					const float t_5_ = t_4_ - t_base_;
-					const float t_log_ = t_5_ - t_2_;
-					const float p_ = expf(t_log_);
-					const float t_6_ = student_2_ / t_;
-					const float t_7_ = t_6_ - s_base_;
-					const float s_log_ = t_7_ - t_3_;
-					kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				const float t_log_ = t_5_ - t_2_;
+				const float p_ = expf(t_log_);
+				const float t_6_ = student_2_ / t_;
+				const float t_7_ = t_6_ - s_base_;
+				const float s_log_ = t_7_ - t_3_;
+				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
 	}
@@ -955,36 +929,34 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_f16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_f16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_f16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_f16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						const float t_log_ = t_5_ - t_2_;
-						const float p_ = expf(t_log_);
-						const float t_6_ = student_2_ / t_;
-						const float t_7_ = t_6_ - s_base_;
-						const float s_log_ = t_7_ - t_3_;
-						kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float t_6_ = student_2_ / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 				}
 			}
 		}
@@ -1253,20 +1225,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					student_row_[i_ * 8 + v_] = kg_from_bf16(student_[at_ + d_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				student_row_[i_ * 8 + v_] = kg_from_bf16(student_[at_ + d_2_]);
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					teacher_row_[i_ * 8 + v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				teacher_row_[i_ * 8 + v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 			}
 		}
 	}
@@ -1276,18 +1246,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_2_ = student_2_ / t_;
-					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = teacher_2_ / t_;
-					t_top_thread_ = kg_max(t_top_thread_, t_3_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
 			}
 		}
 	}
@@ -1295,32 +1263,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						s_top_thread_ = kg_max(s_top_thread_, t_2_);
-						const float t_3_ = teacher_2_ / t_;
-						t_top_thread_ = kg_max(t_top_thread_, t_3_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
 		}
@@ -1348,20 +1314,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_2_ = student_2_ / t_;
-					const float t_3_ = t_2_ - s_base_;
-					s_total_thread_ += expf(t_3_);
-					const float t_4_ = teacher_2_ / t_;
-					const float t_5_ = t_4_ - t_base_;
-					t_total_thread_ += expf(t_5_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float t_3_ = t_2_ - s_base_;
+				s_total_thread_ += expf(t_3_);
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				t_total_thread_ += expf(t_5_);
 			}
 		}
 	}
@@ -1371,34 +1335,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						const float t_3_ = t_2_ - s_base_;
-						s_total_run_ += expf(t_3_);
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						t_total_run_ += expf(t_5_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += expf(t_3_);
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += expf(t_5_);
 				}
 			}
 		}
@@ -1427,22 +1389,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_4_ = teacher_2_ / t_;
-					const float t_5_ = t_4_ - t_base_;
-					const float t_log_ = t_5_ - t_2_;
-					const float p_ = expf(t_log_);
-					const float t_6_ = student_2_ / t_;
-					const float t_7_ = t_6_ - s_base_;
-					const float s_log_ = t_7_ - t_3_;
-					kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				const float t_log_ = t_5_ - t_2_;
+				const float p_ = expf(t_log_);
+				const float t_6_ = student_2_ / t_;
+				const float t_7_ = t_6_ - s_base_;
+				const float s_log_ = t_7_ - t_3_;
+				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
 	}
@@ -1451,36 +1411,34 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						const float t_log_ = t_5_ - t_2_;
-						const float p_ = expf(t_log_);
-						const float t_6_ = student_2_ / t_;
-						const float t_7_ = t_6_ - s_base_;
-						const float s_log_ = t_7_ - t_3_;
-						kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float t_6_ = student_2_ / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 				}
 			}
 		}
@@ -1753,20 +1711,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					student_row_[i_ * 4 + v_] = student_[at_ + d_2_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				student_row_[i_ * 4 + v_] = student_[at_ + d_2_];
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					teacher_row_[i_ * 4 + v_] = teacher_[at_ + d_2_];
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				teacher_row_[i_ * 4 + v_] = teacher_[at_ + d_2_];
 			}
 		}
 	}
@@ -1776,18 +1732,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 4 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-					const float t_2_ = student_2_ / t_;
-					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = teacher_2_ / t_;
-					t_top_thread_ = kg_max(t_top_thread_, t_3_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
 			}
 		}
 	}
@@ -1795,32 +1749,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = student_[at_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = student_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = teacher_[at_ + d_2_];
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = teacher_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						s_top_thread_ = kg_max(s_top_thread_, t_2_);
-						const float t_3_ = teacher_2_ / t_;
-						t_top_thread_ = kg_max(t_top_thread_, t_3_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
 		}
@@ -1848,21 +1800,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 4 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-					const float t_2_ = student_2_ / t_;
-					const float student_exp_ = expf(t_2_ - s_base_);
-					s_total_thread_ += student_exp_;
-					const float t_3_ = teacher_2_ / t_;
-					const float t_4_ = t_3_ - t_base_;
-					t_total_thread_ += expf(t_4_);
-					kept_2_[i_ * 4 + v_] = student_exp_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float student_exp_ = expf(t_2_ - s_base_);
+				s_total_thread_ += student_exp_;
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				t_total_thread_ += expf(t_4_);
+				kept_2_[i_ * 4 + v_] = student_exp_;
 			}
 		}
 	}
@@ -1872,34 +1822,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = student_[at_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = student_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = teacher_[at_ + d_2_];
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = teacher_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						const float student_exp_ = expf(t_2_ - s_base_);
-						s_total_run_ += student_exp_;
-						const float t_3_ = teacher_2_ / t_;
-						const float t_4_ = t_3_ - t_base_;
-						t_total_run_ += expf(t_4_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float student_exp_ = expf(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += expf(t_4_);
 				}
 			}
 		}
@@ -1928,20 +1876,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-					const float t_3_ = teacher_2_ / t_;
-					const float t_4_ = t_3_ - t_base_;
-					const float t_log_ = t_4_ - t_2_;
-					const float p_ = expf(t_log_);
-					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					d_s_total_part_thread_ += d_s_log_;
-					kept_[i_ * 4 + v_] = p_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				const float t_log_ = t_4_ - t_2_;
+				const float p_ = expf(t_log_);
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_s_total_part_thread_ += d_s_log_;
+				kept_[i_ * 4 + v_] = p_;
 			}
 		}
 	}
@@ -1950,26 +1896,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = teacher_[at_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = teacher_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_3_ = teacher_2_ / t_;
-						const float t_4_ = t_3_ - t_base_;
-						const float t_log_ = t_4_ - t_2_;
-						const float p_ = expf(t_log_);
-						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-						d_s_total_part_run_ += d_s_log_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
 				}
 			}
 		}
@@ -1991,16 +1935,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float p_ = kept_[i_ * 4 + v_];
-					const float student_exp_ = kept_2_[i_ * 4 + v_];
-					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					d_student_[at_ + d_2_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float p_ = kept_[i_ * 4 + v_];
+				const float student_exp_ = kept_2_[i_ * 4 + v_];
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_student_[at_ + d_2_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
 			}
 		}
 	}
@@ -2008,36 +1950,34 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = student_[at_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = student_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = teacher_[at_ + d_2_];
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = teacher_[at_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						const float t_log_ = t_5_ - t_2_;
-						const float p_ = expf(t_log_);
-						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-						const float t_6_ = student_2_ / t_;
-						const float student_exp_ = expf(t_6_ - s_base_);
-						d_student_[at_ + d_2_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = student_2_ / t_;
+					const float student_exp_ = expf(t_6_ - s_base_);
+					d_student_[at_ + d_2_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
 				}
 			}
 		}
@@ -2332,20 +2272,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					student_row_[i_ * 8 + v_] = kg_from_f16(student_[at_ + d_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				student_row_[i_ * 8 + v_] = kg_from_f16(student_[at_ + d_2_]);
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					teacher_row_[i_ * 8 + v_] = kg_from_f16(teacher_[at_ + d_2_]);
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				teacher_row_[i_ * 8 + v_] = kg_from_f16(teacher_[at_ + d_2_]);
 			}
 		}
 	}
@@ -2355,18 +2293,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_2_ = student_2_ / t_;
-					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = teacher_2_ / t_;
-					t_top_thread_ = kg_max(t_top_thread_, t_3_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
 			}
 		}
 	}
@@ -2374,32 +2310,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_f16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_f16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_f16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_f16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						s_top_thread_ = kg_max(s_top_thread_, t_2_);
-						const float t_3_ = teacher_2_ / t_;
-						t_top_thread_ = kg_max(t_top_thread_, t_3_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
 		}
@@ -2427,21 +2361,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_2_ = student_2_ / t_;
-					const float student_exp_ = expf(t_2_ - s_base_);
-					s_total_thread_ += student_exp_;
-					const float t_3_ = teacher_2_ / t_;
-					const float t_4_ = t_3_ - t_base_;
-					t_total_thread_ += expf(t_4_);
-					kept_2_[i_ * 8 + v_] = student_exp_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float student_exp_ = expf(t_2_ - s_base_);
+				s_total_thread_ += student_exp_;
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				t_total_thread_ += expf(t_4_);
+				kept_2_[i_ * 8 + v_] = student_exp_;
 			}
 		}
 	}
@@ -2451,34 +2383,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_f16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_f16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_f16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_f16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						const float student_exp_ = expf(t_2_ - s_base_);
-						s_total_run_ += student_exp_;
-						const float t_3_ = teacher_2_ / t_;
-						const float t_4_ = t_3_ - t_base_;
-						t_total_run_ += expf(t_4_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float student_exp_ = expf(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += expf(t_4_);
 				}
 			}
 		}
@@ -2507,20 +2437,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_3_ = teacher_2_ / t_;
-					const float t_4_ = t_3_ - t_base_;
-					const float t_log_ = t_4_ - t_2_;
-					const float p_ = expf(t_log_);
-					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					d_s_total_part_thread_ += d_s_log_;
-					kept_[i_ * 8 + v_] = p_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				const float t_log_ = t_4_ - t_2_;
+				const float p_ = expf(t_log_);
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_s_total_part_thread_ += d_s_log_;
+				kept_[i_ * 8 + v_] = p_;
 			}
 		}
 	}
@@ -2529,26 +2457,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_f16(teacher_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_f16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_3_ = teacher_2_ / t_;
-						const float t_4_ = t_3_ - t_base_;
-						const float t_log_ = t_4_ - t_2_;
-						const float p_ = expf(t_log_);
-						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-						d_s_total_part_run_ += d_s_log_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
 				}
 			}
 		}
@@ -2570,16 +2496,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float p_ = kept_[i_ * 8 + v_];
-					const float student_exp_ = kept_2_[i_ * 8 + v_];
-					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					d_student_[at_ + d_2_] = kg_to_f16(kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_)));
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float p_ = kept_[i_ * 8 + v_];
+				const float student_exp_ = kept_2_[i_ * 8 + v_];
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_student_[at_ + d_2_] = kg_to_f16(kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_)));
 			}
 		}
 	}
@@ -2587,36 +2511,34 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_f16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_f16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_f16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_f16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						const float t_log_ = t_5_ - t_2_;
-						const float p_ = expf(t_log_);
-						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-						const float t_6_ = kg_rough_div(student_2_, t_);
-						const float student_exp_ = kg_rough_exp(t_6_ - s_base_);
-						d_student_[at_ + d_2_] = kg_to_f16(kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_)));
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = kg_rough_div(student_2_, t_);
+					const float student_exp_ = kg_rough_exp(t_6_ - s_base_);
+					d_student_[at_ + d_2_] = kg_to_f16(kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_)));
 				}
 			}
 		}
@@ -2911,20 +2833,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					student_row_[i_ * 8 + v_] = kg_from_bf16(student_[at_ + d_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				student_row_[i_ * 8 + v_] = kg_from_bf16(student_[at_ + d_2_]);
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					teacher_row_[i_ * 8 + v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				teacher_row_[i_ * 8 + v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 			}
 		}
 	}
@@ -2934,18 +2854,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_2_ = student_2_ / t_;
-					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = teacher_2_ / t_;
-					t_top_thread_ = kg_max(t_top_thread_, t_3_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
 			}
 		}
 	}
@@ -2953,32 +2871,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						s_top_thread_ = kg_max(s_top_thread_, t_2_);
-						const float t_3_ = teacher_2_ / t_;
-						t_top_thread_ = kg_max(t_top_thread_, t_3_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
 		}
@@ -3006,21 +2922,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float student_2_ = student_row_[i_ * 8 + v_];
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_2_ = student_2_ / t_;
-					const float student_exp_ = expf(t_2_ - s_base_);
-					s_total_thread_ += student_exp_;
-					const float t_3_ = teacher_2_ / t_;
-					const float t_4_ = t_3_ - t_base_;
-					t_total_thread_ += expf(t_4_);
-					kept_2_[i_ * 8 + v_] = student_exp_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float student_exp_ = expf(t_2_ - s_base_);
+				s_total_thread_ += student_exp_;
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				t_total_thread_ += expf(t_4_);
+				kept_2_[i_ * 8 + v_] = student_exp_;
 			}
 		}
 	}
@@ -3030,34 +2944,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_2_ = student_2_ / t_;
-						const float student_exp_ = expf(t_2_ - s_base_);
-						s_total_run_ += student_exp_;
-						const float t_3_ = teacher_2_ / t_;
-						const float t_4_ = t_3_ - t_base_;
-						t_total_run_ += expf(t_4_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float student_exp_ = expf(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += expf(t_4_);
 				}
 			}
 		}
@@ -3086,20 +2998,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-					const float t_3_ = teacher_2_ / t_;
-					const float t_4_ = t_3_ - t_base_;
-					const float t_log_ = t_4_ - t_2_;
-					const float p_ = expf(t_log_);
-					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					d_s_total_part_thread_ += d_s_log_;
-					kept_[i_ * 8 + v_] = p_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				const float t_log_ = t_4_ - t_2_;
+				const float p_ = expf(t_log_);
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_s_total_part_thread_ += d_s_log_;
+				kept_[i_ * 8 + v_] = p_;
 			}
 		}
 	}
@@ -3108,26 +3018,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_3_ = teacher_2_ / t_;
-						const float t_4_ = t_3_ - t_base_;
-						const float t_log_ = t_4_ - t_2_;
-						const float p_ = expf(t_log_);
-						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-						d_s_total_part_run_ += d_s_log_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
 				}
 			}
 		}
@@ -3149,16 +3057,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float p_ = kept_[i_ * 8 + v_];
-					const float student_exp_ = kept_2_[i_ * 8 + v_];
-					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					d_student_[at_ + d_2_] = kg_to_bf16(kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_)));
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float p_ = kept_[i_ * 8 + v_];
+				const float student_exp_ = kept_2_[i_ * 8 + v_];
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_student_[at_ + d_2_] = kg_to_bf16(kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_)));
 			}
 		}
 	}
@@ -3166,36 +3072,34 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					student_run_[v_] = kg_from_bf16(student_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					teacher_run_[v_] = kg_from_bf16(teacher_[at_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float student_2_ = student_run_[v_];
-						const float teacher_2_ = teacher_run_[v_];
-						const float t_4_ = teacher_2_ / t_;
-						const float t_5_ = t_4_ - t_base_;
-						const float t_log_ = t_5_ - t_2_;
-						const float p_ = expf(t_log_);
-						const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-						const float t_6_ = kg_rough_div(student_2_, t_);
-						const float student_exp_ = kg_rough_exp(t_6_ - s_base_);
-						d_student_[at_ + d_2_] = kg_to_bf16(kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_)));
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = kg_rough_div(student_2_, t_);
+					const float student_exp_ = kg_rough_exp(t_6_ - s_base_);
+					d_student_[at_ + d_2_] = kg_to_bf16(kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_)));
 				}
 			}
 		}

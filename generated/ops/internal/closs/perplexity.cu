@@ -231,28 +231,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_[at_ + v_3_];
-						logits_slab_[i_ * 4 + v_2_] = logits_2_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_[at_ + v_3_];
+					logits_slab_[i_ * 4 + v_2_] = logits_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_2_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
@@ -267,14 +263,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 4;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
-							total_run_ += expf(logits_2_ - base_2_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+						total_run_ += expf(logits_2_ - base_2_);
 					}
 				}
 			}
@@ -519,7 +513,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index r_chunks_ = (i_ * threads_ + thread_) * 4;
-		if (r_chunks_ < size_R_chunks_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index r_chunks_2_ = r_chunks_ + v_;
+			if (r_chunks_2_ < size_R_chunks_) {
+				sum_chunk_run_[v_] = sum_chunk_[r_chunks_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index r_chunks_2_ = r_chunks_ + v_;
+			if (r_chunks_2_ < size_R_chunks_) {
+				const float sum_chunk_2_ = sum_chunk_run_[v_];
+				rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
+				sum_thread_ += sum_chunk_2_;
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
+		float sum_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index r_chunks_2_ = r_chunks_ + v_;
@@ -533,32 +548,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3(
 				if (r_chunks_2_ < size_R_chunks_) {
 					const float sum_chunk_2_ = sum_chunk_run_[v_];
 					rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
-					sum_thread_ += sum_chunk_2_;
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
-		float sum_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (r_chunks_ < size_R_chunks_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index r_chunks_2_ = r_chunks_ + v_;
-					if (r_chunks_2_ < size_R_chunks_) {
-						sum_chunk_run_[v_] = sum_chunk_[r_chunks_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index r_chunks_2_ = r_chunks_ + v_;
-					if (r_chunks_2_ < size_R_chunks_) {
-						const float sum_chunk_2_ = sum_chunk_run_[v_];
-						rows_thread_ += int(kg_index(rows_chunk_[r_chunks_2_]));
-						sum_run_ += sum_chunk_2_;
-					}
+					sum_run_ += sum_chunk_2_;
 				}
 			}
 		}
@@ -701,28 +691,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = kg_from_f16(logits_[at_ + v_3_]);
-						logits_slab_[i_ * 8 + v_2_] = logits_2_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = kg_from_f16(logits_[at_ + v_3_]);
+					logits_slab_[i_ * 8 + v_2_] = logits_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_2_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
@@ -737,14 +723,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-							total_run_ += kg_rough_exp(logits_2_ - base_2_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						total_run_ += kg_rough_exp(logits_2_ - base_2_);
 					}
 				}
 			}
@@ -1001,28 +985,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = kg_from_bf16(logits_[at_ + v_3_]);
-						logits_slab_[i_ * 8 + v_2_] = logits_2_;
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = kg_from_bf16(logits_[at_ + v_3_]);
+					logits_slab_[i_ * 8 + v_2_] = logits_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const kg_index v_3_ = v_ + v_2_;
-					if (v_3_ < size_V_) {
-						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-						top_thread_ = kg_max(top_thread_, logits_2_);
-					}
+			#pragma unroll
+			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const kg_index v_3_ = v_ + v_2_;
+				if (v_3_ < size_V_) {
+					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
@@ -1037,14 +1017,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 			#pragma unroll
 			for (kg_index i_ = 0; i_ < 2; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
-				if (v_ < size_V_) {
-					#pragma unroll
-					for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
-						const kg_index v_3_ = v_ + v_2_;
-						if (v_3_ < size_V_) {
-							const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
-							total_run_ += kg_rough_exp(logits_2_ - base_2_);
-						}
+				#pragma unroll
+				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const kg_index v_3_ = v_ + v_2_;
+					if (v_3_ < size_V_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						total_run_ += kg_rough_exp(logits_2_ - base_2_);
 					}
 				}
 			}

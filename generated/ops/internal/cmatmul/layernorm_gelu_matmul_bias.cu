@@ -467,13 +467,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 4;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					x_row_[i_ * 4 + v_] = x_[r_ * size_K_ + k_2_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				x_row_[i_ * 4 + v_] = x_[r_ * size_K_ + k_2_];
 			}
 		}
 	}
@@ -481,15 +479,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 4;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float t_ = x_2_ - first_;
-					rest_sum_thread_ += t_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
 			}
 		}
 	}
@@ -498,22 +494,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_run_[v_] = x_[r_ * size_K_ + k_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_run_[v_] = x_[r_ * size_K_ + k_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float x_2_ = x_run_[v_];
-						const float t_ = x_2_ - first_;
-						rest_sum_run_ += t_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
 				}
 			}
 		}
@@ -536,16 +530,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 4;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -554,23 +546,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_run_[v_] = x_[r_ * size_K_ + k_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_run_[v_] = x_[r_ * size_K_ + k_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float x_2_ = x_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -1249,13 +1239,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					x_row_[i_ * 8 + v_] = kg_from_f16(x_[r_ * size_K_ + k_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				x_row_[i_ * 8 + v_] = kg_from_f16(x_[r_ * size_K_ + k_2_]);
 			}
 		}
 	}
@@ -1263,15 +1251,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_ = x_2_ - first_;
-					rest_sum_thread_ += t_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
 			}
 		}
 	}
@@ -1280,22 +1266,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_run_[v_] = kg_from_f16(x_[r_ * size_K_ + k_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_run_[v_] = kg_from_f16(x_[r_ * size_K_ + k_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float x_2_ = x_run_[v_];
-						const float t_ = x_2_ - first_;
-						rest_sum_run_ += t_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
 				}
 			}
 		}
@@ -1318,16 +1302,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -1336,23 +1318,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_run_[v_] = kg_from_f16(x_[r_ * size_K_ + k_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_run_[v_] = kg_from_f16(x_[r_ * size_K_ + k_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float x_2_ = x_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -2031,13 +2011,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					x_row_[i_ * 8 + v_] = kg_from_bf16(x_[r_ * size_K_ + k_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				x_row_[i_ * 8 + v_] = kg_from_bf16(x_[r_ * size_K_ + k_2_]);
 			}
 		}
 	}
@@ -2045,15 +2023,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_ = x_2_ - first_;
-					rest_sum_thread_ += t_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
 			}
 		}
 	}
@@ -2062,22 +2038,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_run_[v_] = kg_from_bf16(x_[r_ * size_K_ + k_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_run_[v_] = kg_from_bf16(x_[r_ * size_K_ + k_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float x_2_ = x_run_[v_];
-						const float t_ = x_2_ - first_;
-						rest_sum_run_ += t_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
 				}
 			}
 		}
@@ -2100,16 +2074,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -2118,23 +2090,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_run_[v_] = kg_from_bf16(x_[r_ * size_K_ + k_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_run_[v_] = kg_from_bf16(x_[r_ * size_K_ + k_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float x_2_ = x_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -4574,21 +4544,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 4;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_row_[i_ * 4 + v_] = x_[row_ * size_K_ + k_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_row_[i_ * 4 + v_] = x_[row_ * size_K_ + k_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-						d_h_row_[i_ * 4 + v_] = d_h_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+					d_h_row_[i_ * 4 + v_] = d_h_2_;
 				}
 			}
 		}
@@ -4597,7 +4565,53 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 4;
-			if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float gamma_2_ = gamma_[k_2_];
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					beta_run_[v_] = beta_[k_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
+					const float t_3_ = x_2_ - first_ - rest_2_;
+					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_4_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 4 + v_] = h_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = x_[row_ * size_K_ + k_2_];
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index k_2_ = k_ + v_;
@@ -4617,75 +4631,25 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index k_2_ = k_ + v_;
 					if (k_2_ < size_K_) {
-						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+						d_h_run_[v_] = d_h_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
-						const float d_h_2_ = d_h_row_[i_ * 4 + v_];
+						const float d_h_2_ = d_h_run_[v_];
 						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
-						d_rest_part_thread_ += t_4_;
-						kept_[i_ * 4 + v_] = h_gelu_x_sigmoid_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (k_ < size_K_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							x_run_[v_] = x_[row_ * size_K_ + k_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float gamma_2_ = gamma_[k_2_];
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							beta_run_[v_] = beta_[k_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-							d_h_run_[v_] = d_h_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_h_2_ = d_h_run_[v_];
-							const float t_3_ = x_2_ - first_ - rest_2_;
-							const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-							const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-							const float t_4_ = d_h_gelu_x_ * gamma_2_;
-							d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
-							d_rest_part_run_ += t_4_;
-						}
+						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
+						d_rest_part_run_ += t_4_;
 					}
 				}
 			}
@@ -4715,7 +4679,51 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 4;
-			if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float gamma_2_ = gamma_[k_2_];
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					beta_run_[v_] = beta_[k_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
+					const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
+					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_6_ = d_h_gelu_x_ * gamma_2_;
+					d_x_[row_ * size_K_ + k_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = x_[row_ * size_K_ + k_2_];
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index k_2_ = k_ + v_;
@@ -4735,81 +4743,33 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index k_2_ = k_ + v_;
 					if (k_2_ < size_K_) {
-						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+						d_h_run_[v_] = d_h_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
-						const float d_h_2_ = d_h_row_[i_ * 4 + v_];
-						const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
+						const float d_h_2_ = d_h_run_[v_];
 						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[row_ * size_K_ + k_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
-						d_gamma_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
-						d_beta_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (k_ < size_K_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							x_run_[v_] = x_[row_ * size_K_ + k_2_];
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
 						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float gamma_2_ = gamma_[k_2_];
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							beta_run_[v_] = beta_[k_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-							d_h_run_[v_] = d_h_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_h_2_ = d_h_run_[v_];
-							const float t_5_ = x_2_ - first_ - rest_2_;
-							const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-							const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-							const float t_6_ = d_h_gelu_x_ * gamma_2_;
-							d_x_[row_ * size_K_ + k_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
-							}
-							if (row_ == from_) {
-								d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
-							} else {
-								d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
-							}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
 				}
@@ -4820,14 +4780,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 4;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
-					d_beta_reduced_block_[at_ + k_2_] = d_beta_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				d_gamma_reduced_block_[at_ + k_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
+				d_beta_reduced_block_[at_ + k_2_] = d_beta_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -5547,7 +5505,26 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_y_run_[v_] = d_y_[at_2_ + n_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -5560,33 +5537,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_y_run_[v_] = d_y_[at_2_ + n_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
-							} else {
-								d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
 					}
 				}
@@ -5596,13 +5550,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 4;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -6159,21 +6111,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_row_[i_ * 8 + v_] = kg_from_f16(x_[row_ * size_K_ + k_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_row_[i_ * 8 + v_] = kg_from_f16(x_[row_ * size_K_ + k_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-						d_h_row_[i_ * 8 + v_] = d_h_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+					d_h_row_[i_ * 8 + v_] = d_h_2_;
 				}
 			}
 		}
@@ -6182,7 +6132,53 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float gamma_2_ = kg_from_f16(gamma_[k_2_]);
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					beta_run_[v_] = kg_from_f16(beta_[k_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+					const float t_3_ = x_2_ - first_ - rest_2_;
+					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
+					const float t_4_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = kg_from_f16(x_[row_ * size_K_ + k_2_]);
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index k_2_ = k_ + v_;
@@ -6202,75 +6198,25 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index k_2_ = k_ + v_;
 					if (k_2_ < size_K_) {
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float d_h_2_ = d_h_row_[i_ * 8 + v_];
-						const float t_3_ = x_2_ - first_ - rest_2_;
-						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-						const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
-						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
-						d_rest_part_thread_ += t_4_;
-						kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+						d_h_run_[v_] = d_h_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (k_ < size_K_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							x_run_[v_] = kg_from_f16(x_[row_ * size_K_ + k_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float gamma_2_ = kg_from_f16(gamma_[k_2_]);
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							beta_run_[v_] = kg_from_f16(beta_[k_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-							d_h_run_[v_] = d_h_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_h_2_ = d_h_run_[v_];
-							const float t_3_ = x_2_ - first_ - rest_2_;
-							const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
-							const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
-							const float t_4_ = d_h_gelu_x_ * gamma_2_;
-							d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
-							d_rest_part_run_ += t_4_;
-						}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_run_[v_];
+						const float t_3_ = x_2_ - first_ - rest_2_;
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+						const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
+						d_rest_part_run_ += t_4_;
 					}
 				}
 			}
@@ -6300,7 +6246,51 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float gamma_2_ = kg_from_f16(gamma_[k_2_]);
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					beta_run_[v_] = kg_from_f16(beta_[k_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_6_ = d_h_gelu_x_ * gamma_2_;
+					d_x_[row_ * size_K_ + k_2_] = kg_to_f16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = kg_from_f16(x_[row_ * size_K_ + k_2_]);
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index k_2_ = k_ + v_;
@@ -6320,81 +6310,33 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index k_2_ = k_ + v_;
 					if (k_2_ < size_K_) {
-						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+						d_h_run_[v_] = d_h_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
-						const float d_h_2_ = d_h_row_[i_ * 8 + v_];
-						const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+						const float d_h_2_ = d_h_run_[v_];
 						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[row_ * size_K_ + k_2_] = kg_to_f16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
-						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (k_ < size_K_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							x_run_[v_] = kg_from_f16(x_[row_ * size_K_ + k_2_]);
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
 						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float gamma_2_ = kg_from_f16(gamma_[k_2_]);
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							beta_run_[v_] = kg_from_f16(beta_[k_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-							d_h_run_[v_] = d_h_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_h_2_ = d_h_run_[v_];
-							const float t_5_ = x_2_ - first_ - rest_2_;
-							const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-							const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-							const float t_6_ = d_h_gelu_x_ * gamma_2_;
-							d_x_[row_ * size_K_ + k_2_] = kg_to_f16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
-							}
-							if (row_ == from_) {
-								d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
-							} else {
-								d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
-							}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
 				}
@@ -6405,14 +6347,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
-					d_beta_reduced_block_[at_ + k_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				d_gamma_reduced_block_[at_ + k_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+				d_beta_reduced_block_[at_ + k_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -7197,7 +7137,26 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_y_run_[v_] = kg_from_f16(d_y_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -7210,33 +7169,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_y_run_[v_] = kg_from_f16(d_y_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
-							} else {
-								d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
 					}
 				}
@@ -7246,13 +7182,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -7809,21 +7743,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						x_row_[i_ * 8 + v_] = kg_from_bf16(x_[row_ * size_K_ + k_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					x_row_[i_ * 8 + v_] = kg_from_bf16(x_[row_ * size_K_ + k_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index k_2_ = k_ + v_;
-					if (k_2_ < size_K_) {
-						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-						d_h_row_[i_ * 8 + v_] = d_h_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+					d_h_row_[i_ * 8 + v_] = d_h_2_;
 				}
 			}
 		}
@@ -7832,7 +7764,53 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float gamma_2_ = kg_from_bf16(gamma_[k_2_]);
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					beta_run_[v_] = kg_from_bf16(beta_[k_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+					const float t_3_ = x_2_ - first_ - rest_2_;
+					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
+					const float t_4_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = kg_from_bf16(x_[row_ * size_K_ + k_2_]);
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index k_2_ = k_ + v_;
@@ -7852,75 +7830,25 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index k_2_ = k_ + v_;
 					if (k_2_ < size_K_) {
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float d_h_2_ = d_h_row_[i_ * 8 + v_];
-						const float t_3_ = x_2_ - first_ - rest_2_;
-						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-						const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
-						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
-						d_rest_part_thread_ += t_4_;
-						kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+						d_h_run_[v_] = d_h_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (k_ < size_K_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							x_run_[v_] = kg_from_bf16(x_[row_ * size_K_ + k_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float gamma_2_ = kg_from_bf16(gamma_[k_2_]);
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							beta_run_[v_] = kg_from_bf16(beta_[k_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-							d_h_run_[v_] = d_h_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_h_2_ = d_h_run_[v_];
-							const float t_3_ = x_2_ - first_ - rest_2_;
-							const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
-							const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
-							const float t_4_ = d_h_gelu_x_ * gamma_2_;
-							d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
-							d_rest_part_run_ += t_4_;
-						}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_run_[v_];
+						const float t_3_ = x_2_ - first_ - rest_2_;
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+						const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
+						d_rest_part_run_ += t_4_;
 					}
 				}
 			}
@@ -7950,7 +7878,51 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float gamma_2_ = kg_from_bf16(gamma_[k_2_]);
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					beta_run_[v_] = kg_from_bf16(beta_[k_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index k_2_ = k_ + v_;
+				if (k_2_ < size_K_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_6_ = d_h_gelu_x_ * gamma_2_;
+					d_x_[row_ * size_K_ + k_2_] = kg_to_bf16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						x_run_[v_] = kg_from_bf16(x_[row_ * size_K_ + k_2_]);
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index k_2_ = k_ + v_;
@@ -7970,81 +7942,33 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index k_2_ = k_ + v_;
 					if (k_2_ < size_K_) {
-						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
+						d_h_run_[v_] = d_h_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index k_2_ = k_ + v_;
+					if (k_2_ < size_K_) {
+						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
-						const float d_h_2_ = d_h_row_[i_ * 8 + v_];
-						const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+						const float d_h_2_ = d_h_run_[v_];
 						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[row_ * size_K_ + k_2_] = kg_to_bf16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
-						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index k_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (k_ < size_K_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							x_run_[v_] = kg_from_bf16(x_[row_ * size_K_ + k_2_]);
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
 						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float gamma_2_ = kg_from_bf16(gamma_[k_2_]);
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							beta_run_[v_] = kg_from_bf16(beta_[k_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float d_h_2_ = d_h_[row_ * size_K_ + k_2_];
-							d_h_run_[v_] = d_h_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index k_2_ = k_ + v_;
-						if (k_2_ < size_K_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_h_2_ = d_h_run_[v_];
-							const float t_5_ = x_2_ - first_ - rest_2_;
-							const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-							const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-							const float t_6_ = d_h_gelu_x_ * gamma_2_;
-							d_x_[row_ * size_K_ + k_2_] = kg_to_bf16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
-							}
-							if (row_ == from_) {
-								d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
-							} else {
-								d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
-							}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
 				}
@@ -8055,14 +7979,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
-					d_beta_reduced_block_[at_ + k_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				d_gamma_reduced_block_[at_ + k_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+				d_beta_reduced_block_[at_ + k_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -8847,7 +8769,26 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -8860,33 +8801,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
-							} else {
-								d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
 					}
 				}
@@ -8896,13 +8814,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

@@ -2552,7 +2552,26 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f32
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_y_run_[v_] = d_y_[at_2_ + n_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -2565,33 +2584,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f32
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_y_run_[v_] = d_y_[at_2_ + n_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
-							} else {
-								d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
 					}
 				}
@@ -2601,13 +2597,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f32
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 4;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -3599,7 +3593,26 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f16
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_y_run_[v_] = kg_from_f16(d_y_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -3612,33 +3625,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f16
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_y_run_[v_] = kg_from_f16(d_y_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
-							} else {
-								d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
 					}
 				}
@@ -3648,13 +3638,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f16
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -4646,7 +4634,26 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_bf1
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index n_ = (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + n_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index n_2_ = n_ + v_;
+				if (n_2_ < size_N_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index n_2_ = n_ + v_;
@@ -4659,33 +4666,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_bf1
 					const kg_index n_2_ = n_ + v_;
 					if (n_2_ < size_N_) {
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (n_ < size_N_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							d_y_run_[v_] = kg_from_bf16(d_y_[at_2_ + n_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index n_2_ = n_ + v_;
-						if (n_2_ < size_N_) {
-							const float d_y_2_ = d_y_run_[v_];
-							if (row_ == from_) {
-								d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
-							} else {
-								d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
-							}
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
 					}
 				}
@@ -4695,13 +4679,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_bf1
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index n_ = (i_ * threads_ + thread_) * 8;
-		if (n_ < size_N_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index n_2_ = n_ + v_;
-				if (n_2_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index n_2_ = n_ + v_;
+			if (n_2_ < size_N_) {
+				d_bias_reduced_block_[at_ + n_2_] = d_bias_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

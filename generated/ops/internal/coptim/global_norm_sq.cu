@@ -173,7 +173,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_tot
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index p_chunks_ = (i_ * threads_ + thread_) * 4;
-		if (p_chunks_ < size_P_chunks_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index p_chunks_2_ = p_chunks_ + v_;
+			if (p_chunks_2_ < size_P_chunks_) {
+				part_chunk_run_[v_] = part_chunk_[p_chunks_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index p_chunks_2_ = p_chunks_ + v_;
+			if (p_chunks_2_ < size_P_chunks_) {
+				const float part_chunk_2_ = part_chunk_run_[v_];
+				part_thread_ += part_chunk_2_;
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+		float part_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index p_chunks_2_ = p_chunks_ + v_;
@@ -186,31 +206,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_tot
 				const kg_index p_chunks_2_ = p_chunks_ + v_;
 				if (p_chunks_2_ < size_P_chunks_) {
 					const float part_chunk_2_ = part_chunk_run_[v_];
-					part_thread_ += part_chunk_2_;
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
-		float part_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (p_chunks_ < size_P_chunks_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index p_chunks_2_ = p_chunks_ + v_;
-					if (p_chunks_2_ < size_P_chunks_) {
-						part_chunk_run_[v_] = part_chunk_[p_chunks_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index p_chunks_2_ = p_chunks_ + v_;
-					if (p_chunks_2_ < size_P_chunks_) {
-						const float part_chunk_2_ = part_chunk_run_[v_];
-						part_run_ += part_chunk_2_;
-					}
+					part_run_ += part_chunk_2_;
 				}
 			}
 		}
@@ -403,7 +399,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_f32
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index p_chunks_ = (i_ * threads_ + thread_) * 4;
-		if (p_chunks_ < size_P_chunks_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index p_chunks_2_ = p_chunks_ + v_;
+			if (p_chunks_2_ < size_P_chunks_) {
+				part_chunk_run_[v_] = part_chunk_[p_chunks_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index p_chunks_2_ = p_chunks_ + v_;
+			if (p_chunks_2_ < size_P_chunks_) {
+				const float part_chunk_2_ = part_chunk_run_[v_];
+				part_thread_ += part_chunk_2_;
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+		float part_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index p_chunks_2_ = p_chunks_ + v_;
@@ -416,31 +432,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_f32
 				const kg_index p_chunks_2_ = p_chunks_ + v_;
 				if (p_chunks_2_ < size_P_chunks_) {
 					const float part_chunk_2_ = part_chunk_run_[v_];
-					part_thread_ += part_chunk_2_;
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
-		float part_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (p_chunks_ < size_P_chunks_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index p_chunks_2_ = p_chunks_ + v_;
-					if (p_chunks_2_ < size_P_chunks_) {
-						part_chunk_run_[v_] = part_chunk_[p_chunks_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index p_chunks_2_ = p_chunks_ + v_;
-					if (p_chunks_2_ < size_P_chunks_) {
-						const float part_chunk_2_ = part_chunk_run_[v_];
-						part_run_ += part_chunk_2_;
-					}
+					part_run_ += part_chunk_2_;
 				}
 			}
 		}

@@ -208,7 +208,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				x_run_[v_] = x_[at_ + d_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_run_[v_];
+				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
+					index_reduced_thread_ = x_2_;
+					index_reduced_thread_at_ = int(d_ + v_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -224,32 +246,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f32(
 					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
 						index_reduced_thread_ = x_2_;
 						index_reduced_thread_at_ = int(d_ + v_);
-					}
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = x_[at_ + d_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
-							index_reduced_thread_ = x_2_;
-							index_reduced_thread_at_ = int(d_ + v_);
-						}
 					}
 				}
 			}
@@ -390,7 +386,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				x_run_[v_] = kg_from_f16(x_[at_ + d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_run_[v_];
+				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
+					index_reduced_thread_ = x_2_;
+					index_reduced_thread_at_ = int(d_ + v_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -406,32 +424,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16(
 					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
 						index_reduced_thread_ = x_2_;
 						index_reduced_thread_at_ = int(d_ + v_);
-					}
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = kg_from_f16(x_[at_ + d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
-							index_reduced_thread_ = x_2_;
-							index_reduced_thread_at_ = int(d_ + v_);
-						}
 					}
 				}
 			}
@@ -572,7 +564,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				x_run_[v_] = kg_from_bf16(x_[at_ + d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_run_[v_];
+				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
+					index_reduced_thread_ = x_2_;
+					index_reduced_thread_at_ = int(d_ + v_);
+				}
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -588,32 +602,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16(
 					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
 						index_reduced_thread_ = x_2_;
 						index_reduced_thread_at_ = int(d_ + v_);
-					}
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = kg_from_bf16(x_[at_ + d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && int(d_ + v_) < index_reduced_thread_at_)) {
-							index_reduced_thread_ = x_2_;
-							index_reduced_thread_at_ = int(d_ + v_);
-						}
 					}
 				}
 			}

@@ -230,7 +230,41 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_[at_ + d_2_];
+				a_run_[v_] = a_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float b_2_ = b_[at_ + d_2_];
+				b_run_[v_] = b_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -253,47 +287,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				if (d_2_ < size_D_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
-					aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
-					bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float ab_run_ = 0.0f;
-		float aa_run_ = 0.0f;
-		float bb_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_[at_ + d_2_];
-						a_run_[v_] = a_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = b_[at_ + d_2_];
-						b_run_[v_] = b_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						ab_run_ = fmaf(a_2_, b_2_, ab_run_);
-						aa_run_ = fmaf(a_2_, a_2_, aa_run_);
-						bb_run_ = fmaf(b_2_, b_2_, bb_run_);
-					}
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -448,7 +444,41 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = kg_from_f16(a_[at_ + d_2_]);
+				a_run_[v_] = a_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float b_2_ = kg_from_f16(b_[at_ + d_2_]);
+				b_run_[v_] = b_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -471,47 +501,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				if (d_2_ < size_D_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
-					aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
-					bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float ab_run_ = 0.0f;
-		float aa_run_ = 0.0f;
-		float bb_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = kg_from_f16(a_[at_ + d_2_]);
-						a_run_[v_] = a_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = kg_from_f16(b_[at_ + d_2_]);
-						b_run_[v_] = b_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						ab_run_ = fmaf(a_2_, b_2_, ab_run_);
-						aa_run_ = fmaf(a_2_, a_2_, aa_run_);
-						bb_run_ = fmaf(b_2_, b_2_, bb_run_);
-					}
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -666,7 +658,41 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+				a_run_[v_] = a_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+				b_run_[v_] = b_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -689,47 +715,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				if (d_2_ < size_D_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
-					aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
-					bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float ab_run_ = 0.0f;
-		float aa_run_ = 0.0f;
-		float bb_run_ = 0.0f;
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
-						a_run_[v_] = a_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
-						b_run_[v_] = b_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						ab_run_ = fmaf(a_2_, b_2_, ab_run_);
-						aa_run_ = fmaf(a_2_, a_2_, aa_run_);
-						bb_run_ = fmaf(b_2_, b_2_, bb_run_);
-					}
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -886,22 +874,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = a_[at_ + d_2_];
-					a_row_[i_ * 4 + v_] = a_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_[at_ + d_2_];
+				a_row_[i_ * 4 + v_] = a_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float b_2_ = b_[at_ + d_2_];
-					b_row_[i_ * 4 + v_] = b_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float b_2_ = b_[at_ + d_2_];
+				b_row_[i_ * 4 + v_] = b_2_;
 			}
 		}
 	}
@@ -911,17 +897,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = a_row_[i_ * 4 + v_];
-					const float b_2_ = b_row_[i_ * 4 + v_];
-					ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
-					aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
-					bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_row_[i_ * 4 + v_];
+				const float b_2_ = b_row_[i_ * 4 + v_];
+				ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -932,33 +916,31 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_[at_ + d_2_];
-						a_run_[v_] = a_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_[at_ + d_2_];
+					a_run_[v_] = a_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = b_[at_ + d_2_];
-						b_run_[v_] = b_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = b_[at_ + d_2_];
+					b_run_[v_] = b_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						ab_run_ = fmaf(a_2_, b_2_, ab_run_);
-						aa_run_ = fmaf(a_2_, a_2_, aa_run_);
-						bb_run_ = fmaf(b_2_, b_2_, bb_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -1000,16 +982,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = a_row_[i_ * 4 + v_];
-					const float b_2_ = b_row_[i_ * 4 + v_];
-					d_a_[at_ + d_2_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
-					d_b_[at_ + d_2_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_row_[i_ * 4 + v_];
+				const float b_2_ = b_row_[i_ * 4 + v_];
+				d_a_[at_ + d_2_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+				d_b_[at_ + d_2_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
 			}
 		}
 	}
@@ -1017,32 +997,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_[at_ + d_2_];
-						a_run_[v_] = a_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_[at_ + d_2_];
+					a_run_[v_] = a_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = b_[at_ + d_2_];
-						b_run_[v_] = b_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = b_[at_ + d_2_];
+					b_run_[v_] = b_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						d_a_[at_ + d_2_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
-						d_b_[at_ + d_2_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					d_a_[at_ + d_2_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+					d_b_[at_ + d_2_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
 				}
 			}
 		}
@@ -1226,22 +1204,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = kg_from_f16(a_[at_ + d_2_]);
-					a_row_[i_ * 8 + v_] = a_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = kg_from_f16(a_[at_ + d_2_]);
+				a_row_[i_ * 8 + v_] = a_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float b_2_ = kg_from_f16(b_[at_ + d_2_]);
-					b_row_[i_ * 8 + v_] = b_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float b_2_ = kg_from_f16(b_[at_ + d_2_]);
+				b_row_[i_ * 8 + v_] = b_2_;
 			}
 		}
 	}
@@ -1251,17 +1227,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = a_row_[i_ * 8 + v_];
-					const float b_2_ = b_row_[i_ * 8 + v_];
-					ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
-					aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
-					bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_row_[i_ * 8 + v_];
+				const float b_2_ = b_row_[i_ * 8 + v_];
+				ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -1272,33 +1246,31 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = kg_from_f16(a_[at_ + d_2_]);
-						a_run_[v_] = a_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = kg_from_f16(a_[at_ + d_2_]);
+					a_run_[v_] = a_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = kg_from_f16(b_[at_ + d_2_]);
-						b_run_[v_] = b_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = kg_from_f16(b_[at_ + d_2_]);
+					b_run_[v_] = b_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						ab_run_ = fmaf(a_2_, b_2_, ab_run_);
-						aa_run_ = fmaf(a_2_, a_2_, aa_run_);
-						bb_run_ = fmaf(b_2_, b_2_, bb_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -1340,16 +1312,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = a_row_[i_ * 8 + v_];
-					const float b_2_ = b_row_[i_ * 8 + v_];
-					d_a_[at_ + d_2_] = kg_to_f16(fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
-					d_b_[at_ + d_2_] = kg_to_f16(fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_row_[i_ * 8 + v_];
+				const float b_2_ = b_row_[i_ * 8 + v_];
+				d_a_[at_ + d_2_] = kg_to_f16(fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+				d_b_[at_ + d_2_] = kg_to_f16(fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
 			}
 		}
 	}
@@ -1357,32 +1327,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = kg_from_f16(a_[at_ + d_2_]);
-						a_run_[v_] = a_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = kg_from_f16(a_[at_ + d_2_]);
+					a_run_[v_] = a_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = kg_from_f16(b_[at_ + d_2_]);
-						b_run_[v_] = b_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = kg_from_f16(b_[at_ + d_2_]);
+					b_run_[v_] = b_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						d_a_[at_ + d_2_] = kg_to_f16(fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
-						d_b_[at_ + d_2_] = kg_to_f16(fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					d_a_[at_ + d_2_] = kg_to_f16(fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+					d_b_[at_ + d_2_] = kg_to_f16(fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
 				}
 			}
 		}
@@ -1566,22 +1534,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
-					a_row_[i_ * 8 + v_] = a_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+				a_row_[i_ * 8 + v_] = a_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
-					b_row_[i_ * 8 + v_] = b_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+				b_row_[i_ * 8 + v_] = b_2_;
 			}
 		}
 	}
@@ -1591,17 +1557,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = a_row_[i_ * 8 + v_];
-					const float b_2_ = b_row_[i_ * 8 + v_];
-					ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
-					aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
-					bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_row_[i_ * 8 + v_];
+				const float b_2_ = b_row_[i_ * 8 + v_];
+				ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -1612,33 +1576,31 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
-						a_run_[v_] = a_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+					a_run_[v_] = a_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
-						b_run_[v_] = b_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+					b_run_[v_] = b_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						ab_run_ = fmaf(a_2_, b_2_, ab_run_);
-						aa_run_ = fmaf(a_2_, a_2_, aa_run_);
-						bb_run_ = fmaf(b_2_, b_2_, bb_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -1680,16 +1642,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float a_2_ = a_row_[i_ * 8 + v_];
-					const float b_2_ = b_row_[i_ * 8 + v_];
-					d_a_[at_ + d_2_] = kg_to_bf16(fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
-					d_b_[at_ + d_2_] = kg_to_bf16(fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float a_2_ = a_row_[i_ * 8 + v_];
+				const float b_2_ = b_row_[i_ * 8 + v_];
+				d_a_[at_ + d_2_] = kg_to_bf16(fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+				d_b_[at_ + d_2_] = kg_to_bf16(fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
 			}
 		}
 	}
@@ -1697,32 +1657,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
-						a_run_[v_] = a_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = kg_from_bf16(a_[at_ + d_2_]);
+					a_run_[v_] = a_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
-						b_run_[v_] = b_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float b_2_ = kg_from_bf16(b_[at_ + d_2_]);
+					b_run_[v_] = b_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float a_2_ = a_run_[v_];
-						const float b_2_ = b_run_[v_];
-						d_a_[at_ + d_2_] = kg_to_bf16(fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
-						d_b_[at_ + d_2_] = kg_to_bf16(fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					d_a_[at_ + d_2_] = kg_to_bf16(fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+					d_b_[at_ + d_2_] = kg_to_bf16(fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
 				}
 			}
 		}

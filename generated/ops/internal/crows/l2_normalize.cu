@@ -230,14 +230,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_[at_ + d_2_];
-					x_row_[i_ * 4 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_[at_ + d_2_];
+				x_row_[i_ * 4 + v_] = x_2_;
 			}
 		}
 	}
@@ -245,14 +243,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
@@ -261,22 +257,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_ + d_2_];
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -298,14 +292,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					y_[at_ + d_2_] = x_2_ * rnorm_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				y_[at_ + d_2_] = x_2_ * rnorm_;
 			}
 		}
 	}
@@ -313,22 +305,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_ + d_2_];
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						y_[at_ + d_2_] = x_2_ * rnorm_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					y_[at_ + d_2_] = x_2_ * rnorm_;
 				}
 			}
 		}
@@ -460,14 +450,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
-					x_row_[i_ * 8 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+				x_row_[i_ * 8 + v_] = x_2_;
 			}
 		}
 	}
@@ -475,14 +463,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
@@ -491,22 +477,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -528,14 +512,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					y_[at_ + d_2_] = kg_to_f16(x_2_ * rnorm_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				y_[at_ + d_2_] = kg_to_f16(x_2_ * rnorm_);
 			}
 		}
 	}
@@ -543,22 +525,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						y_[at_ + d_2_] = kg_to_f16(x_2_ * rnorm_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					y_[at_ + d_2_] = kg_to_f16(x_2_ * rnorm_);
 				}
 			}
 		}
@@ -690,14 +670,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-					x_row_[i_ * 8 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+				x_row_[i_ * 8 + v_] = x_2_;
 			}
 		}
 	}
@@ -705,14 +683,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
@@ -721,22 +697,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -758,14 +732,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					y_[at_ + d_2_] = kg_to_bf16(x_2_ * rnorm_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				y_[at_ + d_2_] = kg_to_bf16(x_2_ * rnorm_);
 			}
 		}
 	}
@@ -773,22 +745,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						y_[at_ + d_2_] = kg_to_bf16(x_2_ * rnorm_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					y_[at_ + d_2_] = kg_to_bf16(x_2_ * rnorm_);
 				}
 			}
 		}
@@ -924,22 +894,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_[at_ + d_2_];
-					x_row_[i_ * 4 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_[at_ + d_2_];
+				x_row_[i_ * 4 + v_] = x_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = d_y_[at_ + d_2_];
-					d_y_row_[i_ * 4 + v_] = d_y_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = d_y_[at_ + d_2_];
+				d_y_row_[i_ * 4 + v_] = d_y_2_;
 			}
 		}
 	}
@@ -948,16 +916,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
-					d_rnorm_thread_ = fmaf(d_y_2_, x_2_, d_rnorm_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
+				d_rnorm_thread_ = fmaf(d_y_2_, x_2_, d_rnorm_thread_);
 			}
 		}
 	}
@@ -967,32 +933,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_ + d_2_];
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_[at_ + d_2_];
-						d_y_run_[v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_2_];
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
-						d_rnorm_run_ = fmaf(d_y_2_, x_2_, d_rnorm_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
+					d_rnorm_run_ = fmaf(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}
@@ -1023,15 +987,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					d_x_[at_ + d_2_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+				d_x_[at_ + d_2_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
 			}
 		}
 	}
@@ -1039,31 +1001,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_ + d_2_];
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_[at_ + d_2_];
-						d_y_run_[v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_2_];
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						d_x_[at_ + d_2_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_x_[at_ + d_2_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
 				}
 			}
 		}
@@ -1223,22 +1183,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
-					x_row_[i_ * 8 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+				x_row_[i_ * 8 + v_] = x_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_2_]);
-					d_y_row_[i_ * 8 + v_] = d_y_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = kg_from_f16(d_y_[at_ + d_2_]);
+				d_y_row_[i_ * 8 + v_] = d_y_2_;
 			}
 		}
 	}
@@ -1247,16 +1205,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
-					d_rnorm_thread_ = fmaf(d_y_2_, x_2_, d_rnorm_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
+				d_rnorm_thread_ = fmaf(d_y_2_, x_2_, d_rnorm_thread_);
 			}
 		}
 	}
@@ -1266,32 +1222,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_f16(d_y_[at_ + d_2_]);
-						d_y_run_[v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_2_]);
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
-						d_rnorm_run_ = fmaf(d_y_2_, x_2_, d_rnorm_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
+					d_rnorm_run_ = fmaf(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}
@@ -1322,15 +1276,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					d_x_[at_ + d_2_] = kg_to_f16(fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				d_x_[at_ + d_2_] = kg_to_f16(fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
 			}
 		}
 	}
@@ -1338,31 +1290,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_f16(d_y_[at_ + d_2_]);
-						d_y_run_[v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_2_]);
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						d_x_[at_ + d_2_] = kg_to_f16(fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_x_[at_ + d_2_] = kg_to_f16(fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
 				}
 			}
 		}
@@ -1522,22 +1472,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-					x_row_[i_ * 8 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+				x_row_[i_ * 8 + v_] = x_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
-					d_y_row_[i_ * 8 + v_] = d_y_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+				d_y_row_[i_ * 8 + v_] = d_y_2_;
 			}
 		}
 	}
@@ -1546,16 +1494,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
-					d_rnorm_thread_ = fmaf(d_y_2_, x_2_, d_rnorm_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
+				d_rnorm_thread_ = fmaf(d_y_2_, x_2_, d_rnorm_thread_);
 			}
 		}
 	}
@@ -1565,32 +1511,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
-						d_y_run_[v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
-						d_rnorm_run_ = fmaf(d_y_2_, x_2_, d_rnorm_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
+					d_rnorm_run_ = fmaf(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}
@@ -1621,15 +1565,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					d_x_[at_ + d_2_] = kg_to_bf16(fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				d_x_[at_ + d_2_] = kg_to_bf16(fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
 			}
 		}
 	}
@@ -1637,31 +1579,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
-						d_y_run_[v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						d_x_[at_ + d_2_] = kg_to_bf16(fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_x_[at_ + d_2_] = kg_to_bf16(fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
 				}
 			}
 		}

@@ -268,13 +268,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					x_row_[i_ * 4 + v_] = x_[r_ * size_D_ + d_2_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				x_row_[i_ * 4 + v_] = x_[r_ * size_D_ + d_2_];
 			}
 		}
 	}
@@ -282,15 +280,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float t_ = x_2_ - first_;
-					rest_sum_thread_ += t_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
 			}
 		}
 	}
@@ -299,22 +295,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = x_[r_ * size_D_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = x_[r_ * size_D_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_ = x_2_ - first_;
-						rest_sum_run_ += t_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
 				}
 			}
 		}
@@ -337,16 +331,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -355,23 +347,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = x_[r_ * size_D_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = x_[r_ * size_D_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -393,7 +383,45 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_run_[v_] = gamma_[d_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				beta_run_[v_] = beta_[d_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				const float beta_2_ = beta_run_[v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				y_[r_ * size_D_ + d_2_] = kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_))));
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = x_[r_ * size_D_ + d_2_];
+				}
+			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -412,55 +440,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
 					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					y_[r_ * size_D_ + d_2_] = kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_))));
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = x_[r_ * size_D_ + d_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						gamma_run_[v_] = gamma_[d_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						beta_run_[v_] = beta_[d_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						y_[r_ * size_D_ + d_2_] = kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_))));
-					}
 				}
 			}
 		}
@@ -685,13 +671,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					x_row_[i_ * 8 + v_] = kg_from_f16(x_[r_ * size_D_ + d_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				x_row_[i_ * 8 + v_] = kg_from_f16(x_[r_ * size_D_ + d_2_]);
 			}
 		}
 	}
@@ -699,15 +683,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_ = x_2_ - first_;
-					rest_sum_thread_ += t_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
 			}
 		}
 	}
@@ -716,22 +698,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = kg_from_f16(x_[r_ * size_D_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = kg_from_f16(x_[r_ * size_D_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_ = x_2_ - first_;
-						rest_sum_run_ += t_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
 				}
 			}
 		}
@@ -754,16 +734,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -772,23 +750,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = kg_from_f16(x_[r_ * size_D_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = kg_from_f16(x_[r_ * size_D_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -810,7 +786,45 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_run_[v_] = kg_from_f16(gamma_[d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				beta_run_[v_] = kg_from_f16(beta_[d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				const float beta_2_ = beta_run_[v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				y_[r_ * size_D_ + d_2_] = kg_to_f16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)))));
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = kg_from_f16(x_[r_ * size_D_ + d_2_]);
+				}
+			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -829,55 +843,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
 					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					y_[r_ * size_D_ + d_2_] = kg_to_f16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)))));
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = kg_from_f16(x_[r_ * size_D_ + d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						gamma_run_[v_] = kg_from_f16(gamma_[d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						beta_run_[v_] = kg_from_f16(beta_[d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						y_[r_ * size_D_ + d_2_] = kg_to_f16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)))));
-					}
 				}
 			}
 		}
@@ -1102,13 +1074,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					x_row_[i_ * 8 + v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				x_row_[i_ * 8 + v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
 			}
 		}
 	}
@@ -1116,15 +1086,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_ = x_2_ - first_;
-					rest_sum_thread_ += t_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
 			}
 		}
 	}
@@ -1133,22 +1101,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_ = x_2_ - first_;
-						rest_sum_run_ += t_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
 				}
 			}
 		}
@@ -1171,16 +1137,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_2_;
-					var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -1189,23 +1153,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -1227,7 +1189,45 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				const float beta_2_ = beta_run_[v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_2_;
+				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				y_[r_ * size_D_ + d_2_] = kg_to_bf16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)))));
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
+				}
+			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -1246,55 +1246,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
 					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					y_[r_ * size_D_ + d_2_] = kg_to_bf16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)))));
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_run_[v_] = kg_from_bf16(x_[r_ * size_D_ + d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float t_2_ = x_2_ - first_;
-						const float t_3_ = t_2_ - rest_2_;
-						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						y_[r_ * size_D_ + d_2_] = kg_to_bf16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)))));
-					}
 				}
 			}
 		}
@@ -1541,21 +1499,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_row_[i_ * 4 + v_] = x_[row_ * size_D_ + d_2_];
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 4 + v_] = x_[row_ * size_D_ + d_2_];
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
-						d_y_row_[i_ * 4 + v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+					d_y_row_[i_ * 4 + v_] = d_y_2_;
 				}
 			}
 		}
@@ -1564,7 +1520,53 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float gamma_2_ = gamma_[d_2_];
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = beta_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					const float t_3_ = x_2_ - first_ - rest_2_;
+					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+					const float t_4_ = d_y_gelu_x_ * gamma_2_;
+					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 4 + v_] = y_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = x_[row_ * size_D_ + d_2_];
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1584,75 +1586,25 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
-						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+						const float d_y_2_ = d_y_run_[v_];
 						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
 						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 						const float t_4_ = d_y_gelu_x_ * gamma_2_;
-						d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
-						d_rest_part_thread_ += t_4_;
-						kept_[i_ * 4 + v_] = y_gelu_x_sigmoid_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = x_[row_ * size_D_ + d_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float gamma_2_ = gamma_[d_2_];
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							beta_run_[v_] = beta_[d_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							const float t_3_ = x_2_ - first_ - rest_2_;
-							const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
-							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
-							const float t_4_ = d_y_gelu_x_ * gamma_2_;
-							d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
-							d_rest_part_run_ += t_4_;
-						}
+						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
+						d_rest_part_run_ += t_4_;
 					}
 				}
 			}
@@ -1682,7 +1634,51 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float gamma_2_ = gamma_[d_2_];
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = beta_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					const float y_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
+					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+					const float t_6_ = d_y_gelu_x_ * gamma_2_;
+					d_x_[row_ * size_D_ + d_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_gelu_x_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = x_[row_ * size_D_ + d_2_];
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1702,81 +1698,33 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float x_2_ = x_row_[i_ * 4 + v_];
+						const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
-						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-						const float y_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
+						const float d_y_2_ = d_y_run_[v_];
 						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
 						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 						const float t_6_ = d_y_gelu_x_ * gamma_2_;
 						d_x_[row_ * size_D_ + d_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
-						d_gamma_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
-						d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_gelu_x_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = x_[row_ * size_D_ + d_2_];
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float gamma_2_ = gamma_[d_2_];
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							beta_run_[v_] = beta_[d_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_[row_ * size_D_ + d_2_];
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							const float t_5_ = x_2_ - first_ - rest_2_;
-							const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
-							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
-							const float t_6_ = d_y_gelu_x_ * gamma_2_;
-							d_x_[row_ * size_D_ + d_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
-							}
-							if (row_ == from_) {
-								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
-							} else {
-								d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
-							}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
 						}
 					}
 				}
@@ -1787,14 +1735,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
-					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
+				d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -2125,21 +2071,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_row_[i_ * 8 + v_] = kg_from_f16(x_[row_ * size_D_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 8 + v_] = kg_from_f16(x_[row_ * size_D_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_f16(d_y_[row_ * size_D_ + d_2_]);
-						d_y_row_[i_ * 8 + v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_f16(d_y_[row_ * size_D_ + d_2_]);
+					d_y_row_[i_ * 8 + v_] = d_y_2_;
 				}
 			}
 		}
@@ -2148,7 +2092,53 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float gamma_2_ = kg_from_f16(gamma_[d_2_]);
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = kg_from_f16(beta_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float t_3_ = x_2_ - first_ - rest_2_;
+					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+					const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
+					const float t_4_ = d_y_gelu_x_ * gamma_2_;
+					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_f16(x_[row_ * size_D_ + d_2_]);
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -2168,75 +2158,25 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float t_3_ = x_2_ - first_ - rest_2_;
-						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
-						const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
-						const float t_4_ = d_y_gelu_x_ * gamma_2_;
-						d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
-						d_rest_part_thread_ += t_4_;
-						kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+						const float d_y_2_ = kg_from_f16(d_y_[row_ * size_D_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = kg_from_f16(x_[row_ * size_D_ + d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float gamma_2_ = kg_from_f16(gamma_[d_2_]);
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							beta_run_[v_] = kg_from_f16(beta_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = kg_from_f16(d_y_[row_ * size_D_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							const float t_3_ = x_2_ - first_ - rest_2_;
-							const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float y_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
-							const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
-							const float t_4_ = d_y_gelu_x_ * gamma_2_;
-							d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
-							d_rest_part_run_ += t_4_;
-						}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_y_2_ = d_y_run_[v_];
+						const float t_3_ = x_2_ - first_ - rest_2_;
+						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float y_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
+						const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
+						const float t_4_ = d_y_gelu_x_ * gamma_2_;
+						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
+						d_rest_part_run_ += t_4_;
 					}
 				}
 			}
@@ -2266,7 +2206,51 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float gamma_2_ = kg_from_f16(gamma_[d_2_]);
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = kg_from_f16(beta_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+					const float t_6_ = d_y_gelu_x_ * gamma_2_;
+					d_x_[row_ * size_D_ + d_2_] = kg_to_f16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_gelu_x_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_f16(x_[row_ * size_D_ + d_2_]);
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -2286,81 +2270,33 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float d_y_2_ = kg_from_f16(d_y_[row_ * size_D_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+						const float d_y_2_ = d_y_run_[v_];
 						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
 						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 						const float t_6_ = d_y_gelu_x_ * gamma_2_;
 						d_x_[row_ * size_D_ + d_2_] = kg_to_f16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
-						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_gelu_x_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = kg_from_f16(x_[row_ * size_D_ + d_2_]);
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float gamma_2_ = kg_from_f16(gamma_[d_2_]);
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							beta_run_[v_] = kg_from_f16(beta_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = kg_from_f16(d_y_[row_ * size_D_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							const float t_5_ = x_2_ - first_ - rest_2_;
-							const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
-							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
-							const float t_6_ = d_y_gelu_x_ * gamma_2_;
-							d_x_[row_ * size_D_ + d_2_] = kg_to_f16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
-							}
-							if (row_ == from_) {
-								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
-							} else {
-								d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
-							}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
 						}
 					}
 				}
@@ -2371,14 +2307,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
-					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+				d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -2721,21 +2655,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						x_row_[i_ * 8 + v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					x_row_[i_ * 8 + v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
-						d_y_row_[i_ * 8 + v_] = d_y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+					d_y_row_[i_ * 8 + v_] = d_y_2_;
 				}
 			}
 		}
@@ -2744,7 +2676,53 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float gamma_2_ = kg_from_bf16(gamma_[d_2_]);
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float t_3_ = x_2_ - first_ - rest_2_;
+					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
+					const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
+					const float t_4_ = d_y_gelu_x_ * gamma_2_;
+					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -2764,75 +2742,25 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float beta_2_ = beta_run_[v_];
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float t_3_ = x_2_ - first_ - rest_2_;
-						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
-						const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
-						const float t_4_ = d_y_gelu_x_ * gamma_2_;
-						d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
-						d_rest_part_thread_ += t_4_;
-						kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float gamma_2_ = kg_from_bf16(gamma_[d_2_]);
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							const float t_3_ = x_2_ - first_ - rest_2_;
-							const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float y_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
-							const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
-							const float t_4_ = d_y_gelu_x_ * gamma_2_;
-							d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
-							d_rest_part_run_ += t_4_;
-						}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_y_2_ = d_y_run_[v_];
+						const float t_3_ = x_2_ - first_ - rest_2_;
+						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float y_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
+						const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
+						const float t_4_ = d_y_gelu_x_ * gamma_2_;
+						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
+						d_rest_part_run_ += t_4_;
 					}
 				}
 			}
@@ -2862,7 +2790,51 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float gamma_2_ = kg_from_bf16(gamma_[d_2_]);
+					gamma_run_[v_] = gamma_2_;
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
+					const float t_6_ = d_y_gelu_x_ * gamma_2_;
+					d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_gelu_x_;
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -2882,81 +2854,33 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float x_2_ = x_row_[i_ * 8 + v_];
+						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+						const float d_y_2_ = d_y_run_[v_];
 						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
 						const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 						const float t_6_ = d_y_gelu_x_ * gamma_2_;
 						d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
-						d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_gelu_x_;
-					}
-				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							x_run_[v_] = kg_from_bf16(x_[row_ * size_D_ + d_2_]);
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float gamma_2_ = kg_from_bf16(gamma_[d_2_]);
-							gamma_run_[v_] = gamma_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							beta_run_[v_] = kg_from_bf16(beta_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = x_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float beta_2_ = beta_run_[v_];
-							const float d_y_2_ = d_y_run_[v_];
-							const float t_5_ = x_2_ - first_ - rest_2_;
-							const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
-							const float y_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
-							const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
-							const float t_6_ = d_y_gelu_x_ * gamma_2_;
-							d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
-							}
-							if (row_ == from_) {
-								d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
-							} else {
-								d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
-							}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + d_2_] += d_y_gelu_x_;
 						}
 					}
 				}
@@ -2967,14 +2891,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
-					d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
+				d_beta_reduced_block_[at_ + d_2_] = d_beta_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

@@ -236,14 +236,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_[at_ + d_2_];
-					x_row_[i_ * 4 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_[at_ + d_2_];
+				x_row_[i_ * 4 + v_] = x_2_;
 			}
 		}
 	}
@@ -251,14 +249,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					meansq_sum_thread_ = fmaf(x_2_, x_2_, meansq_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				meansq_sum_thread_ = fmaf(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
@@ -267,22 +263,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_ + d_2_];
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -304,7 +298,35 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_run_[v_] = gamma_[d_2_];
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				y_[at_ + d_2_] = x_2_ * rstd_2_ * gamma_2_;
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_run_[v_] = x_2_;
+				}
+			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -316,41 +338,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32(
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					y_[at_ + d_2_] = x_2_ * rstd_2_ * gamma_2_;
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_ + d_2_];
-						x_run_[v_] = x_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						gamma_run_[v_] = gamma_[d_2_];
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						y_[at_ + d_2_] = x_2_ * rstd_2_ * gamma_2_;
-					}
 				}
 			}
 		}
@@ -498,14 +488,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
-					x_row_[i_ * 8 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+				x_row_[i_ * 8 + v_] = x_2_;
 			}
 		}
 	}
@@ -513,14 +501,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					meansq_sum_thread_ = fmaf(x_2_, x_2_, meansq_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				meansq_sum_thread_ = fmaf(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
@@ -529,22 +515,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -566,7 +550,35 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_run_[v_] = kg_from_f16(gamma_[d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				y_[at_ + d_2_] = kg_to_f16(x_2_ * rstd_2_ * gamma_2_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
+				}
+			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -578,41 +590,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					y_[at_ + d_2_] = kg_to_f16(x_2_ * rstd_2_ * gamma_2_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						gamma_run_[v_] = kg_from_f16(gamma_[d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						y_[at_ + d_2_] = kg_to_f16(x_2_ * rstd_2_ * gamma_2_);
-					}
 				}
 			}
 		}
@@ -760,14 +740,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-					x_row_[i_ * 8 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+				x_row_[i_ * 8 + v_] = x_2_;
 			}
 		}
 	}
@@ -775,14 +753,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					meansq_sum_thread_ = fmaf(x_2_, x_2_, meansq_sum_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				meansq_sum_thread_ = fmaf(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
@@ -791,22 +767,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -828,7 +802,35 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				y_[at_ + d_2_] = kg_to_bf16(x_2_ * rstd_2_ * gamma_2_);
+			}
+		}
+	}
+	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (kg_index i_ = 0; i_ < 2; ++i_) {
+			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
+				}
+			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
@@ -840,41 +842,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float x_2_ = x_run_[v_];
 					const float gamma_2_ = gamma_run_[v_];
 					y_[at_ + d_2_] = kg_to_bf16(x_2_ * rstd_2_ * gamma_2_);
-				}
-			}
-		}
-	}
-	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
-		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
-			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
-					}
-				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						y_[at_ + d_2_] = kg_to_bf16(x_2_ * rstd_2_ * gamma_2_);
-					}
 				}
 			}
 		}
@@ -1036,22 +1006,20 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_[at_2_ + d_2_];
-						d_y_row_[i_ * 4 + v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_[at_2_ + d_2_];
+					d_y_row_[i_ * 4 + v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_2_ + d_2_];
-						x_row_[i_ * 4 + v_] = x_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_2_ + d_2_];
+					x_row_[i_ * 4 + v_] = x_2_;
 				}
 			}
 		}
@@ -1059,7 +1027,38 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = gamma_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_2_ = d_y_2_ * gamma_2_;
+					d_rstd_thread_ = fmaf(t_2_, x_2_, d_rstd_thread_);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_[at_2_ + d_2_];
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1071,54 +1070,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 4 + v_];
-						const float t_2_ = d_y_2_ * gamma_2_;
-						d_rstd_thread_ = fmaf(t_2_, x_2_, d_rstd_thread_);
+						const float x_2_ = x_[at_2_ + d_2_];
+						x_run_[v_] = x_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_[at_2_ + d_2_];
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = gamma_[d_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = x_[at_2_ + d_2_];
-							x_run_[v_] = x_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_2_ = d_y_2_ * gamma_2_;
-							d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
-						}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -1140,7 +1104,38 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = gamma_[d_2_];
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_3_ = d_y_2_ * gamma_2_;
+					d_x_[at_2_ + d_2_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 2; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_[at_2_ + d_2_];
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1152,58 +1147,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 4 + v_];
-						const float t_3_ = d_y_2_ * gamma_2_;
-						d_x_[at_2_ + d_2_] = t_3_ * rstd_2_ + t_2_ * x_2_;
-						d_gamma_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+						const float x_2_ = x_[at_2_ + d_2_];
+						x_run_[v_] = x_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_[at_2_ + d_2_];
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = gamma_[d_2_];
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = x_[at_2_ + d_2_];
-							x_run_[v_] = x_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 4; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_3_ = d_y_2_ * gamma_2_;
-							d_x_[at_2_ + d_2_] = t_3_ * rstd_2_ + t_2_ * x_2_;
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
-							}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 4; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_[at_2_ + d_2_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 					}
 				}
@@ -1214,13 +1174,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 4 + v_];
 			}
 		}
 	}
@@ -1468,22 +1426,20 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_2_]);
-						d_y_row_[i_ * 8 + v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_2_]);
+					d_y_row_[i_ * 8 + v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_f16(x_[at_2_ + d_2_]);
-						x_row_[i_ * 8 + v_] = x_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_2_ + d_2_]);
+					x_row_[i_ * 8 + v_] = x_2_;
 				}
 			}
 		}
@@ -1491,7 +1447,38 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = kg_from_f16(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_2_ = d_y_2_ * gamma_2_;
+					d_rstd_thread_ = fmaf(t_2_, x_2_, d_rstd_thread_);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1503,54 +1490,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float t_2_ = d_y_2_ * gamma_2_;
-						d_rstd_thread_ = fmaf(t_2_, x_2_, d_rstd_thread_);
+						const float x_2_ = kg_from_f16(x_[at_2_ + d_2_]);
+						x_run_[v_] = x_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = kg_from_f16(gamma_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = kg_from_f16(x_[at_2_ + d_2_]);
-							x_run_[v_] = x_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_2_ = d_y_2_ * gamma_2_;
-							d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
-						}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -1572,7 +1524,38 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = kg_from_f16(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_3_ = d_y_2_ * gamma_2_;
+					d_x_[at_2_ + d_2_] = kg_to_f16(fmaf(t_3_, rstd_2_, t_2_ * x_2_));
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1584,58 +1567,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float t_3_ = d_y_2_ * gamma_2_;
-						d_x_[at_2_ + d_2_] = kg_to_f16(fmaf(t_3_, rstd_2_, t_2_ * x_2_));
-						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+						const float x_2_ = kg_from_f16(x_[at_2_ + d_2_]);
+						x_run_[v_] = x_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = kg_from_f16(gamma_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = kg_from_f16(x_[at_2_ + d_2_]);
-							x_run_[v_] = x_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_3_ = d_y_2_ * gamma_2_;
-							d_x_[at_2_ + d_2_] = kg_to_f16(fmaf(t_3_, rstd_2_, t_2_ * x_2_));
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
-							}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_[at_2_ + d_2_] = kg_to_f16(fmaf(t_3_, rstd_2_, t_2_ * x_2_));
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 					}
 				}
@@ -1646,13 +1594,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}
@@ -1912,22 +1858,20 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
-						d_y_row_[i_ * 8 + v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
+					d_y_row_[i_ * 8 + v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
-						x_row_[i_ * 8 + v_] = x_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
+					x_row_[i_ * 8 + v_] = x_2_;
 				}
 			}
 		}
@@ -1935,7 +1879,38 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_2_ = d_y_2_ * gamma_2_;
+					d_rstd_thread_ = fmaf(t_2_, x_2_, d_rstd_thread_);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -1947,54 +1922,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float t_2_ = d_y_2_ * gamma_2_;
-						d_rstd_thread_ = fmaf(t_2_, x_2_, d_rstd_thread_);
+						const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
+						x_run_[v_] = x_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
-							x_run_[v_] = x_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_2_ = d_y_2_ * gamma_2_;
-							d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
-						}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -2016,7 +1956,38 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 1; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
+				}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_3_ = d_y_2_ * gamma_2_;
+					d_x_[at_2_ + d_2_] = kg_to_bf16(fmaf(t_3_, rstd_2_, t_2_ * x_2_));
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+				}
+			}
+		}
+		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (kg_index i_ = 0; i_ < 1; ++i_) {
+				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
+						d_y_run_[v_] = d_y_2_;
+					}
+				}
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
@@ -2028,58 +1999,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const kg_index d_2_ = d_ + v_;
 					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float x_2_ = x_row_[i_ * 8 + v_];
-						const float t_3_ = d_y_2_ * gamma_2_;
-						d_x_[at_2_ + d_2_] = kg_to_bf16(fmaf(t_3_, rstd_2_, t_2_ * x_2_));
-						d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+						const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
+						x_run_[v_] = x_2_;
 					}
 				}
-			}
-		}
-		for (kg_index from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			#pragma unroll
-			for (kg_index i_ = 0; i_ < 1; ++i_) {
-				const kg_index d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_2_]);
-							d_y_run_[v_] = d_y_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							gamma_run_[v_] = kg_from_bf16(gamma_[d_2_]);
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float x_2_ = kg_from_bf16(x_[at_2_ + d_2_]);
-							x_run_[v_] = x_2_;
-						}
-					}
-					#pragma unroll
-					for (kg_index v_ = 0; v_ < 8; ++v_) {
-						const kg_index d_2_ = d_ + v_;
-						if (d_2_ < size_D_) {
-							const float d_y_2_ = d_y_run_[v_];
-							const float gamma_2_ = gamma_run_[v_];
-							const float x_2_ = x_run_[v_];
-							const float t_3_ = d_y_2_ * gamma_2_;
-							d_x_[at_2_ + d_2_] = kg_to_bf16(fmaf(t_3_, rstd_2_, t_2_ * x_2_));
-							if (row_ == from_) {
-								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
-							} else {
-								d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
-							}
+				#pragma unroll
+				for (kg_index v_ = 0; v_ < 8; ++v_) {
+					const kg_index d_2_ = d_ + v_;
+					if (d_2_ < size_D_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_[at_2_ + d_2_] = kg_to_bf16(fmaf(t_3_, rstd_2_, t_2_ * x_2_));
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 					}
 				}
@@ -2090,13 +2026,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				d_gamma_reduced_block_[at_ + d_2_] = d_gamma_reduced_block_sums_[i_ * 8 + v_];
 			}
 		}
 	}

@@ -259,14 +259,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_[at_ + d_2_];
-					x_row_[i_ * 4 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_[at_ + d_2_];
+				x_row_[i_ * 4 + v_] = x_2_;
 			}
 		}
 	}
@@ -275,14 +273,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					top_thread_ = kg_max(top_thread_, x_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				top_thread_ = kg_max(top_thread_, x_2_);
 			}
 		}
 	}
@@ -292,28 +288,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_ + d_2_];
-						x_slab_[i_ * 4 + v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_slab_[i_ * 4 + v_] = x_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_slab_[i_ * 4 + v_];
-						top_thread_ = kg_max(top_thread_, x_2_);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_slab_[i_ * 4 + v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
@@ -327,15 +319,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_slab_[i_ * 4 + v_];
-						const float e_ = expf(x_2_ - base_2_);
-						total_run_ += e_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_slab_[i_ * 4 + v_];
+					const float e_ = expf(x_2_ - base_2_);
+					total_run_ += e_;
 				}
 			}
 		}
@@ -362,16 +352,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float e_ = expf(x_2_ - base_2_);
-					total_run_ += e_;
-					kept_[i_ * 4 + v_] = e_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float e_ = expf(x_2_ - base_2_);
+				total_run_ += e_;
+				kept_[i_ * 4 + v_] = e_;
 			}
 		}
 	}
@@ -391,14 +379,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float e_ = kept_[i_ * 4 + v_];
-					y_[at_ + d_2_] = t_ ? 0.0f : e_ / total_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float e_ = kept_[i_ * 4 + v_];
+				y_[at_ + d_2_] = t_ ? 0.0f : e_ / total_;
 			}
 		}
 	}
@@ -406,23 +392,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_[at_ + d_2_];
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_[at_ + d_2_];
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float e_ = expf(x_2_ - base_2_);
-						y_[at_ + d_2_] = t_ ? 0.0f : e_ / total_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float e_ = expf(x_2_ - base_2_);
+					y_[at_ + d_2_] = t_ ? 0.0f : e_ / total_;
 				}
 			}
 		}
@@ -615,14 +599,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
-					x_row_[i_ * 8 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+				x_row_[i_ * 8 + v_] = x_2_;
 			}
 		}
 	}
@@ -631,14 +613,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					top_thread_ = kg_max(top_thread_, x_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				top_thread_ = kg_max(top_thread_, x_2_);
 			}
 		}
 	}
@@ -648,28 +628,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
-						x_slab_[i_ * 8 + v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+					x_slab_[i_ * 8 + v_] = x_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_slab_[i_ * 8 + v_];
-						top_thread_ = kg_max(top_thread_, x_2_);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_slab_[i_ * 8 + v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
@@ -683,15 +659,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_slab_[i_ * 8 + v_];
-						const float e_ = kg_rough_exp(x_2_ - base_2_);
-						total_run_ += e_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_slab_[i_ * 8 + v_];
+					const float e_ = kg_rough_exp(x_2_ - base_2_);
+					total_run_ += e_;
 				}
 			}
 		}
@@ -718,16 +692,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float e_ = kg_rough_exp(x_2_ - base_2_);
-					total_run_ += e_;
-					kept_[i_ * 8 + v_] = e_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float e_ = kg_rough_exp(x_2_ - base_2_);
+				total_run_ += e_;
+				kept_[i_ * 8 + v_] = e_;
 			}
 		}
 	}
@@ -748,14 +720,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float e_ = kept_[i_ * 8 + v_];
-					y_[at_ + d_2_] = kg_to_f16(t_ ? 0.0f : e_ * t_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float e_ = kept_[i_ * 8 + v_];
+				y_[at_ + d_2_] = kg_to_f16(t_ ? 0.0f : e_ * t_2_);
 			}
 		}
 	}
@@ -763,23 +733,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float e_ = kg_rough_exp(x_2_ - base_2_);
-						y_[at_ + d_2_] = kg_to_f16(t_ ? 0.0f : e_ * t_2_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float e_ = kg_rough_exp(x_2_ - base_2_);
+					y_[at_ + d_2_] = kg_to_f16(t_ ? 0.0f : e_ * t_2_);
 				}
 			}
 		}
@@ -973,14 +941,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-					x_row_[i_ * 8 + v_] = x_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+				x_row_[i_ * 8 + v_] = x_2_;
 			}
 		}
 	}
@@ -989,14 +955,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					top_thread_ = kg_max(top_thread_, x_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				top_thread_ = kg_max(top_thread_, x_2_);
 			}
 		}
 	}
@@ -1006,28 +970,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-						x_slab_[i_ * 8 + v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_slab_[i_ * 8 + v_] = x_2_;
 				}
 			}
 		}
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_slab_[i_ * 8 + v_];
-						top_thread_ = kg_max(top_thread_, x_2_);
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_slab_[i_ * 8 + v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
@@ -1041,15 +1001,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_slab_[i_ * 8 + v_];
-						const float e_ = kg_rough_exp(x_2_ - base_2_);
-						total_run_ += e_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_slab_[i_ * 8 + v_];
+					const float e_ = kg_rough_exp(x_2_ - base_2_);
+					total_run_ += e_;
 				}
 			}
 		}
@@ -1076,16 +1034,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float e_ = kg_rough_exp(x_2_ - base_2_);
-					total_run_ += e_;
-					kept_[i_ * 8 + v_] = e_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float e_ = kg_rough_exp(x_2_ - base_2_);
+				total_run_ += e_;
+				kept_[i_ * 8 + v_] = e_;
 			}
 		}
 	}
@@ -1106,14 +1062,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float e_ = kept_[i_ * 8 + v_];
-					y_[at_ + d_2_] = kg_to_bf16(t_ ? 0.0f : e_ * t_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float e_ = kept_[i_ * 8 + v_];
+				y_[at_ + d_2_] = kg_to_bf16(t_ ? 0.0f : e_ * t_2_);
 			}
 		}
 	}
@@ -1121,23 +1075,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
-						x_run_[v_] = x_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_2_]);
+					x_run_[v_] = x_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float x_2_ = x_run_[v_];
-						const float e_ = kg_rough_exp(x_2_ - base_2_);
-						y_[at_ + d_2_] = kg_to_bf16(t_ ? 0.0f : e_ * t_2_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float x_2_ = x_run_[v_];
+					const float e_ = kg_rough_exp(x_2_ - base_2_);
+					y_[at_ + d_2_] = kg_to_bf16(t_ ? 0.0f : e_ * t_2_);
 				}
 			}
 		}
@@ -1331,22 +1283,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = d_y_[at_ + d_2_];
-					d_y_row_[i_ * 4 + v_] = d_y_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = d_y_[at_ + d_2_];
+				d_y_row_[i_ * 4 + v_] = d_y_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float y_2_ = y_[at_ + d_2_];
-					y_row_[i_ * 4 + v_] = y_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float y_2_ = y_[at_ + d_2_];
+				y_row_[i_ * 4 + v_] = y_2_;
 			}
 		}
 	}
@@ -1354,15 +1304,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float y_2_ = y_row_[i_ * 4 + v_];
-					d_total_part_thread_ = fmaf(d_y_2_, y_2_, d_total_part_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+				const float y_2_ = y_row_[i_ * 4 + v_];
+				d_total_part_thread_ = fmaf(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
@@ -1371,31 +1319,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_[at_ + d_2_];
-						d_y_run_[v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_2_];
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float y_2_ = y_[at_ + d_2_];
-						y_run_[v_] = y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float y_2_ = y_[at_ + d_2_];
+					y_run_[v_] = y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_run_[v_];
-						const float y_2_ = y_run_[v_];
-						d_total_part_run_ = fmaf(d_y_2_, y_2_, d_total_part_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_total_part_run_ = fmaf(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}
@@ -1415,15 +1361,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float y_2_ = y_row_[i_ * 4 + v_];
-					d_x_[at_ + d_2_] = (d_y_2_ - d_total_part_) * y_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+				const float y_2_ = y_row_[i_ * 4 + v_];
+				d_x_[at_ + d_2_] = (d_y_2_ - d_total_part_) * y_2_;
 			}
 		}
 	}
@@ -1431,31 +1375,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_[at_ + d_2_];
-						d_y_run_[v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_2_];
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float y_2_ = y_[at_ + d_2_];
-						y_run_[v_] = y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float y_2_ = y_[at_ + d_2_];
+					y_run_[v_] = y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_run_[v_];
-						const float y_2_ = y_run_[v_];
-						d_x_[at_ + d_2_] = (d_y_2_ - d_total_part_) * y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 4; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_x_[at_ + d_2_] = (d_y_2_ - d_total_part_) * y_2_;
 				}
 			}
 		}
@@ -1594,22 +1536,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_2_]);
-					d_y_row_[i_ * 8 + v_] = d_y_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = kg_from_f16(d_y_[at_ + d_2_]);
+				d_y_row_[i_ * 8 + v_] = d_y_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float y_2_ = kg_from_f16(y_[at_ + d_2_]);
-					y_row_[i_ * 8 + v_] = y_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float y_2_ = kg_from_f16(y_[at_ + d_2_]);
+				y_row_[i_ * 8 + v_] = y_2_;
 			}
 		}
 	}
@@ -1617,15 +1557,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float y_2_ = y_row_[i_ * 8 + v_];
-					d_total_part_thread_ = fmaf(d_y_2_, y_2_, d_total_part_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				const float y_2_ = y_row_[i_ * 8 + v_];
+				d_total_part_thread_ = fmaf(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
@@ -1634,31 +1572,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_f16(d_y_[at_ + d_2_]);
-						d_y_run_[v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_2_]);
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float y_2_ = kg_from_f16(y_[at_ + d_2_]);
-						y_run_[v_] = y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float y_2_ = kg_from_f16(y_[at_ + d_2_]);
+					y_run_[v_] = y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_run_[v_];
-						const float y_2_ = y_run_[v_];
-						d_total_part_run_ = fmaf(d_y_2_, y_2_, d_total_part_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_total_part_run_ = fmaf(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}
@@ -1678,15 +1614,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float y_2_ = y_row_[i_ * 8 + v_];
-					d_x_[at_ + d_2_] = kg_to_f16((d_y_2_ - d_total_part_) * y_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				const float y_2_ = y_row_[i_ * 8 + v_];
+				d_x_[at_ + d_2_] = kg_to_f16((d_y_2_ - d_total_part_) * y_2_);
 			}
 		}
 	}
@@ -1694,31 +1628,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_f16(d_y_[at_ + d_2_]);
-						d_y_run_[v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_2_]);
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float y_2_ = kg_from_f16(y_[at_ + d_2_]);
-						y_run_[v_] = y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float y_2_ = kg_from_f16(y_[at_ + d_2_]);
+					y_run_[v_] = y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_run_[v_];
-						const float y_2_ = y_run_[v_];
-						d_x_[at_ + d_2_] = kg_to_f16((d_y_2_ - d_total_part_) * y_2_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_x_[at_ + d_2_] = kg_to_f16((d_y_2_ - d_total_part_) * y_2_);
 				}
 			}
 		}
@@ -1857,22 +1789,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
-					d_y_row_[i_ * 8 + v_] = d_y_2_;
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+				d_y_row_[i_ * 8 + v_] = d_y_2_;
 			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float y_2_ = kg_from_bf16(y_[at_ + d_2_]);
-					y_row_[i_ * 8 + v_] = y_2_;
-				}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float y_2_ = kg_from_bf16(y_[at_ + d_2_]);
+				y_row_[i_ * 8 + v_] = y_2_;
 			}
 		}
 	}
@@ -1880,15 +1810,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float y_2_ = y_row_[i_ * 8 + v_];
-					d_total_part_thread_ = fmaf(d_y_2_, y_2_, d_total_part_thread_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				const float y_2_ = y_row_[i_ * 8 + v_];
+				d_total_part_thread_ = fmaf(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
@@ -1897,31 +1825,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
-						d_y_run_[v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float y_2_ = kg_from_bf16(y_[at_ + d_2_]);
-						y_run_[v_] = y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float y_2_ = kg_from_bf16(y_[at_ + d_2_]);
+					y_run_[v_] = y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_run_[v_];
-						const float y_2_ = y_run_[v_];
-						d_total_part_run_ = fmaf(d_y_2_, y_2_, d_total_part_run_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_total_part_run_ = fmaf(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}
@@ -1941,15 +1867,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float y_2_ = y_row_[i_ * 8 + v_];
-					d_x_[at_ + d_2_] = kg_to_bf16((d_y_2_ - d_total_part_) * y_2_);
-				}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 8; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				const float y_2_ = y_row_[i_ * 8 + v_];
+				d_x_[at_ + d_2_] = kg_to_bf16((d_y_2_ - d_total_part_) * y_2_);
 			}
 		}
 	}
@@ -1957,31 +1881,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16(
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
-						d_y_run_[v_] = d_y_2_;
-					}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_2_]);
+					d_y_run_[v_] = d_y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float y_2_ = kg_from_bf16(y_[at_ + d_2_]);
-						y_run_[v_] = y_2_;
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float y_2_ = kg_from_bf16(y_[at_ + d_2_]);
+					y_run_[v_] = y_2_;
 				}
-				#pragma unroll
-				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const kg_index d_2_ = d_ + v_;
-					if (d_2_ < size_D_) {
-						const float d_y_2_ = d_y_run_[v_];
-						const float y_2_ = y_run_[v_];
-						d_x_[at_ + d_2_] = kg_to_bf16((d_y_2_ - d_total_part_) * y_2_);
-					}
+			}
+			#pragma unroll
+			for (kg_index v_ = 0; v_ < 8; ++v_) {
+				const kg_index d_2_ = d_ + v_;
+				if (d_2_ < size_D_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_x_[at_ + d_2_] = kg_to_bf16((d_y_2_ - d_total_part_) * y_2_);
 				}
 			}
 		}
