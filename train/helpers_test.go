@@ -40,7 +40,7 @@ func open(t testing.TB) *runtime.Device {
 const (
 	book   = "../data/moby-dick.txt"
 	tokens = 16384 // of the sentences
-	vector = 384  // elements that their teacher gave
+	vector = 384   // elements that their teacher gave
 )
 
 // short is the samples of a source that have few ids.
