@@ -16,6 +16,8 @@ import (
 	"github.com/kernelgen/kgen/tests/golden/exact"
 )
 
+var part = flag.String("part", "", "`K/N`: of the golden cases of an operation every N-th alone, from the K-th, which other processes run the others beside")
+
 // TestGolden runs every generated function with the golden inputs, in each
 // type, on the reference device and the CPU with each instruction set, and
 // compares results and gradients with PyTorch's. Then it checks that nothing was
@@ -35,8 +37,6 @@ func TestGolden(t *testing.T) {
 		t.Run("coverage", func(t *testing.T) { ran.check(t, devices) })
 	}
 }
-
-var part = flag.String("part", "", "`K/N`: of the golden cases of an operation every N-th alone, from the K-th, which other processes run the others beside")
 
 // inPart reports whether this process is to run the i-th case of an operation.
 func inPart(t *testing.T, i int) bool {
