@@ -113,7 +113,7 @@ func TestBrowserOfRun(t *testing.T) {
 			t.Fatalf("eftrain %q: %v\n%s", args, err, text)
 		}
 	}
-	eftrain("examples/text/combined.toml", "-out", out, "-steps", "6", "-warmup", "1", "-width", "16", "-hidden", "16", "-blocks", "2", "-validate", "2")
+	eftrain("examples/text/combined.toml", "-out", out, "-steps", "6", "-warmup", "1", "-hidden", "16", "-a", "2", "-b", "1", "-validate", "2")
 	eftrain("-resume", out, "-steps", "12")
 	html, err := os.ReadFile(filepath.Join(out, "report.html"))
 	if err != nil {
