@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"reflect"
+	"sync"
 )
 
 // Key returns all that f computes, and nothing of what it calls things: two
@@ -14,6 +15,25 @@ func Key(f *Func) string {
 	k.value(reflect.ValueOf(f).Elem())
 	return string(k.text)
 }
+
+// computing returns the fields of a struct that say what it computes.
+func computing(t reflect.Type) []int {
+	if is, there := fields.Load(t); there {
+		return is.([]int)
+	}
+	var is []int
+	for i := range t.NumField() {
+		switch t.Field(i).Name {
+		case "Name", "Doc", "Symbol", "Arg":
+		default:
+			is = append(is, i)
+		}
+	}
+	fields.Store(t, is)
+	return is
+}
+
+var fields sync.Map // []int by reflect.Type: asking a type for its fields is slow
 
 type keyer struct {
 	text []byte
@@ -36,15 +56,15 @@ func (k *keyer) value(v reflect.Value) {
 			k.value(v.Index(i))
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			switch v.Type().Field(i).Name {
-			case "Name", "Doc", "Symbol", "Arg":
-			default:
-				k.value(v.Field(i))
-			}
+		for _, i := range computing(v.Type()) {
+			k.value(v.Field(i))
 		}
 	case reflect.Bool:
-		k.number(map[bool]uint64{true: 1}[v.Bool()])
+		if v.Bool() {
+			k.number(1)
+		} else {
+			k.number(0)
+		}
 	case reflect.String:
 		k.number(uint64(v.Len()))
 		k.text = append(k.text, v.String()...)

@@ -1,5 +1,7 @@
 package ir
 
+import "slices"
+
 // Operands returns the direct operands of e, in order; those that are absent
 // are left out.
 func Operands(e Expr) []Expr {
@@ -116,11 +118,5 @@ func WalkExprs(body []Stmt, f func(Expr)) {
 }
 
 func present(es ...Expr) []Expr {
-	var out []Expr
-	for _, e := range es {
-		if e != nil {
-			out = append(out, e)
-		}
-	}
-	return out
+	return slices.DeleteFunc(es, func(e Expr) bool { return e == nil })
 }

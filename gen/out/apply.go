@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // Apply makes the disk hold the files and returns what it changed, in the
@@ -146,11 +147,13 @@ func writeTemp(target string, data []byte) (name string, err error) {
 	return f.Name(), err
 }
 
+var temps atomic.Int64 // numbers the temporary files of the process
+
 // createTemp creates a new file in dir with the mode that the process gives to
 // new files, which os.CreateTemp does not do.
 func createTemp(dir string) (*os.File, error) {
-	for i := 0; ; i++ {
-		name := tempPrefix + strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(i) + tempSuffix
+	for {
+		name := tempPrefix + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(temps.Add(1), 10) + tempSuffix
 		f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err

@@ -84,7 +84,7 @@ func KernelsCgo(pkg, group string, sources []CSource) []byte {
 package %s
 
 /*
-#cgo CFLAGS: -O2 -g1 -std=gnu11 -Wno-psabi
+#cgo CFLAGS: -O2 -g0 -std=gnu11 -Wno-psabi
 #include <stdint.h>
 
 struct kg_call;

@@ -130,13 +130,23 @@ func (r *row) findHeld() {
 // needed returns the runs that phase n reads; with kept, values that were kept before
 // are at hand.
 func (r *row) needed(n int, kept bool) []*expr.Read {
+	done := map[string]bool{}
+	if kept {
+		for _, k := range r.keep {
+			if k.First < n {
+				done[expr.Key(k.Expr)] = true
+			}
+		}
+	}
 	found := map[string]bool{}
 	for _, e := range r.phase[n].All {
 		expr.Walk(e, func(e expr.Expr) bool {
-			if kept && slices.ContainsFunc(r.keep, func(k lower.Kept) bool { return k.First < n && expr.Key(k.Expr) == expr.Key(e) }) {
+			if len(done) > 0 && done[expr.Key(e)] {
 				return false
 			}
-			found[expr.Key(e)] = true
+			if _, read := e.(*expr.Read); read {
+				found[expr.Key(e)] = true
+			}
 			return true
 		})
 	}

@@ -6,7 +6,7 @@
 package ckgen
 
 /*
-#cgo CFLAGS: -O2 -g1 -std=gnu11 -Wno-psabi
+#cgo CFLAGS: -O2 -g0 -std=gnu11 -Wno-psabi
 #include <stdint.h>
 
 struct kg_call;
