@@ -385,9 +385,10 @@ kernel void kg_dd4f7221_minimum_grad_f32_1(
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
 	float d_b_reduced_block_sums_[8];
-	float b_run_[4];
+	float b_row_[8];
 	float a_run_[4];
 	float d_y_run_[4];
+	float b_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
@@ -397,19 +398,23 @@ kernel void kg_dd4f7221_minimum_grad_f32_1(
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index s_ = (i_ * threads_ + thread_) * 4;
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index s_2_ = s_ + v_;
+			if (s_2_ < size_S_) {
+				b_row_[i_ * 4 + v_] = b_[s_2_];
+			}
+		}
+	}
 	const kg_index at_ = kg_index(group.x) * size_S_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const kg_index at_2_ = row_ * size_S_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 4;
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index s_2_ = s_ + v_;
-				if (s_2_ < size_S_) {
-					b_run_[v_] = b_[s_2_];
-				}
-			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index s_2_ = s_ + v_;
@@ -428,7 +433,7 @@ kernel void kg_dd4f7221_minimum_grad_f32_1(
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index s_2_ = s_ + v_;
 				if (s_2_ < size_S_) {
-					const float b_2_ = b_run_[v_];
+					const float b_2_ = b_row_[i_ * 4 + v_];
 					const float a_2_ = a_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
 					d_b_reduced_block_sums_[i_ * 4 + v_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;
@@ -510,9 +515,10 @@ kernel void kg_dd4f7221_minimum_grad_f32_1_wide(
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
 	float d_b_reduced_block_sums_[8];
-	float b_run_[4];
+	float b_row_[8];
 	float a_run_[4];
 	float d_y_run_[4];
+	float b_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
@@ -522,6 +528,13 @@ kernel void kg_dd4f7221_minimum_grad_f32_1_wide(
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index s_ = (i_ * threads_ + thread_) * 4;
+		if (s_ < size_S_) {
+			kg_load_f32x4(b_row_ + i_ * 4, b_ + s_);
+		}
+	}
 	const kg_index at_ = kg_index(group.x) * size_S_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const kg_index at_2_ = row_ * size_S_;
@@ -529,12 +542,11 @@ kernel void kg_dd4f7221_minimum_grad_f32_1_wide(
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 4;
 			if (s_ < size_S_) {
-				kg_load_f32x4(b_run_, b_ + s_);
 				kg_load_f32x4(a_run_, a_ + at_2_ + s_);
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const float b_2_ = b_run_[v_];
+					const float b_2_ = b_row_[i_ * 4 + v_];
 					const float a_2_ = a_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
 					d_b_reduced_block_sums_[i_ * 4 + v_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;

@@ -4389,12 +4389,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float beta_row_[8];
 	float x_row_[8];
 	float d_h_row_[8];
-	float gamma_run_[4];
-	float beta_run_[4];
 	float kept_[8];
 	float x_run_[4];
+	float gamma_run_[4];
+	float beta_run_[4];
 	float d_h_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
@@ -4409,6 +4411,25 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 4;
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				const float gamma_2_ = gamma_[k_2_];
+				gamma_row_[i_ * 4 + v_] = gamma_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				beta_row_[i_ * 4 + v_] = beta_[k_2_];
+			}
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
@@ -4445,24 +4466,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index k_2_ = k_ + v_;
 				if (k_2_ < size_K_) {
-					const float gamma_2_ = gamma_[k_2_];
-					gamma_run_[v_] = gamma_2_;
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					beta_run_[v_] = beta_[k_2_];
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float beta_2_ = beta_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float t_3_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
@@ -4559,24 +4565,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index k_2_ = k_ + v_;
 				if (k_2_ < size_K_) {
-					const float gamma_2_ = gamma_[k_2_];
-					gamma_run_[v_] = gamma_2_;
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					beta_run_[v_] = beta_[k_2_];
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float beta_2_ = beta_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
 					const float t_5_ = x_2_ - first_ - rest_2_;
@@ -4697,12 +4688,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float beta_row_[8];
 	float x_row_[8];
 	float d_h_row_[8];
-	float gamma_run_[4];
-	float beta_run_[4];
 	float kept_[8];
 	float x_run_[4];
+	float gamma_run_[4];
+	float beta_run_[4];
 	float d_h_run_[4];
 	float d_x_out_[4];
 	const kg_index thread_ = kg_index(tid);
@@ -4718,6 +4711,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + k_);
+			kg_load_f32x4(beta_row_ + i_ * 4, beta_ + k_);
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
@@ -4740,13 +4741,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
-				kg_load_f32x4(gamma_run_, gamma_ + k_);
-				kg_load_f32x4(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float beta_2_ = beta_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float t_3_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
@@ -4813,13 +4812,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
-				kg_load_f32x4(gamma_run_, gamma_ + k_);
-				kg_load_f32x4(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float beta_2_ = beta_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
 					const float t_5_ = x_2_ - first_ - rest_2_;

@@ -1386,12 +1386,14 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float beta_row_[8];
 	float x_row_[8];
 	float d_y_row_[8];
-	float gamma_run_[4];
-	float beta_run_[4];
 	float kept_[8];
 	float x_run_[4];
+	float gamma_run_[4];
+	float beta_run_[4];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
@@ -1406,6 +1408,25 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				const float gamma_2_ = gamma_[d_2_];
+				gamma_row_[i_ * 4 + v_] = gamma_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				beta_row_[i_ * 4 + v_] = beta_[d_2_];
+			}
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
@@ -1442,24 +1463,9 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float gamma_2_ = gamma_[d_2_];
-					gamma_run_[v_] = gamma_2_;
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					beta_run_[v_] = beta_[d_2_];
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float beta_2_ = beta_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float t_3_ = x_2_ - first_ - rest_2_;
 					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
@@ -1556,24 +1562,9 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float gamma_2_ = gamma_[d_2_];
-					gamma_run_[v_] = gamma_2_;
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
-					beta_run_[v_] = beta_[d_2_];
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float beta_2_ = beta_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float y_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
 					const float t_5_ = x_2_ - first_ - rest_2_;
@@ -1694,12 +1685,14 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float beta_row_[8];
 	float x_row_[8];
 	float d_y_row_[8];
-	float gamma_run_[4];
-	float beta_run_[4];
 	float kept_[8];
 	float x_run_[4];
+	float gamma_run_[4];
+	float beta_run_[4];
 	float d_y_run_[4];
 	float d_x_out_[4];
 	const kg_index thread_ = kg_index(tid);
@@ -1715,6 +1708,14 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
+			kg_load_f32x4(beta_row_ + i_ * 4, beta_ + d_);
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
@@ -1737,13 +1738,11 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(gamma_run_, gamma_ + d_);
-				kg_load_f32x4(beta_run_, beta_ + d_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float beta_2_ = beta_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float t_3_ = x_2_ - first_ - rest_2_;
 					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
@@ -1810,13 +1809,11 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(gamma_run_, gamma_ + d_);
-				kg_load_f32x4(beta_run_, beta_ + d_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float beta_2_ = beta_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float y_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
 					const float t_5_ = x_2_ - first_ - rest_2_;

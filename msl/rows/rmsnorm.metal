@@ -921,10 +921,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
+	float gamma_row_[8];
 	float d_y_row_[8];
 	float x_row_[8];
-	float gamma_run_[4];
 	float d_y_run_[4];
+	float gamma_run_[4];
 	float x_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
@@ -935,6 +936,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_row_[i_ * 4 + v_] = gamma_[d_2_];
+			}
+		}
 	}
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
@@ -969,15 +981,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					gamma_run_[v_] = gamma_[d_2_];
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_2_ = d_y_2_ * gamma_2_;
 					d_rstd_thread_ = fma(t_2_, x_2_, d_rstd_thread_);
@@ -1046,15 +1051,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					gamma_run_[v_] = gamma_[d_2_];
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					d_x_[at_2_ + d_2_] = t_3_ * rstd_2_ + t_2_ * x_2_;
@@ -1147,10 +1145,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
+	float gamma_row_[8];
 	float d_y_row_[8];
 	float x_row_[8];
-	float gamma_run_[4];
 	float d_y_run_[4];
+	float gamma_run_[4];
 	float x_run_[4];
 	float d_x_out_[4];
 	const kg_index thread_ = kg_index(tid);
@@ -1162,6 +1161,13 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
+		}
 	}
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
@@ -1181,11 +1187,10 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_2_ = d_y_2_ * gamma_2_;
 					d_rstd_thread_ = fma(t_2_, x_2_, d_rstd_thread_);
@@ -1230,11 +1235,10 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;

@@ -22,6 +22,7 @@ type row struct {
 	n, threads, slab ir.Expr
 	phase            []lower.Phase
 	held             []*expr.Read // whose elements stay in registers
+	common           []*expr.Read // that all rows of a block have in common, likewise
 	keep             []lower.Kept // values that do
 	streams          bool         // no phase after the last two passes needs the elements
 	first            ir.Expr      // whether the row at hand is the first of its block
@@ -80,6 +81,7 @@ func (r *row) block(c *plan.Chunk) {
 		a := r.sums(s)
 		r.unrolled("i", a.Len, func(i ir.Expr) { r.Emit(&ir.Put{A: a, I: i, X: zero()}) })
 	}
+	r.hold(r.common)
 	r.loop("row", from, to, lower.Int(1), func(at ir.Expr) {
 		r.first = bin(ir.Eq, at, from)
 		r.ahead(lower.AddI(at, lower.Int(1)), to)
@@ -111,8 +113,10 @@ func (r *row) block(c *plan.Chunk) {
 func (r *row) sums(s *plan.Stage) *ir.Array { return r.array(s.Let.Name+"_sums", r.own) }
 
 // findHeld finds the reads that several phases need, of which those do not count that
-// only a value needs that is kept. In a block of rows what all rows read is read again,
-// from a cache.
+// only a value needs that is kept, and in a block of rows those that all rows have in
+// common. Where a thread has one run of a row, it has many elements in it: there what is
+// common is read again, from a cache. On an H200 holding it gains 3 % in 32 bits and would
+// lose 8 % in 16.
 func (r *row) findHeld() {
 	count := map[string]int{}
 	for n := range r.phase {
@@ -121,8 +125,13 @@ func (r *row) findHeld() {
 		}
 	}
 	for _, e := range r.reads {
-		if count[expr.Key(e)] > 1 && (r.k.Chunk == nil || varies(e, r.k.Par...)) {
-			r.held = append(r.held, e)
+		switch {
+		case r.k.Chunk == nil || varies(e, r.k.Par...):
+			if count[expr.Key(e)] > 1 {
+				r.held = append(r.held, e)
+			}
+		case r.own > r.run:
+			r.common = append(r.common, e)
 		}
 	}
 }
@@ -153,7 +162,9 @@ func (r *row) needed(n int, kept bool) []*expr.Read {
 	return slices.DeleteFunc(slices.Clone(r.reads), func(e *expr.Read) bool { return !found[expr.Key(e)] })
 }
 
-func (r *row) holds(e *expr.Read) bool { return slices.Contains(r.held, e) }
+func (r *row) holds(e *expr.Read) bool {
+	return slices.Contains(r.held, e) || slices.Contains(r.common, e)
+}
 
 // within runs body for the runs that the thread keeps: number i, at a position of the
 // row.
@@ -285,13 +296,19 @@ func (r *row) readFirst() {
 			return true
 		})
 	}
-	if len(r.held) > 0 {
-		r.within(func(i, at ir.Expr) {
-			for _, e := range r.held {
-				r.get(r.heldIn(e), lower.MulI(i, lower.Int(r.run)), e, at)
-			}
-		})
+	r.hold(r.held)
+}
+
+// hold reads into registers what the thread has of reads.
+func (r *row) hold(reads []*expr.Read) {
+	if len(reads) == 0 {
+		return
 	}
+	r.within(func(i, at ir.Expr) {
+		for _, e := range reads {
+			r.get(r.heldIn(e), lower.MulI(i, lower.Int(r.run)), e, at)
+		}
+	})
 }
 
 // ahead asks for the next row of a block that ends before row end, which comes from memory

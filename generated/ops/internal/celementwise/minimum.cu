@@ -447,9 +447,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_f3
 	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
-	float b_run_[4];
+	float b_row_[8];
 	float a_run_[4];
 	float d_y_run_[4];
+	float b_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
@@ -459,19 +460,23 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_f3
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index s_ = (i_ * threads_ + thread_) * 4;
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index s_2_ = s_ + v_;
+			if (s_2_ < size_S_) {
+				b_row_[i_ * 4 + v_] = b_[s_2_];
+			}
+		}
+	}
 	const kg_index at_ = kg_index(blockIdx.x) * size_S_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const kg_index at_2_ = row_ * size_S_;
 		#pragma unroll
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 4;
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index s_2_ = s_ + v_;
-				if (s_2_ < size_S_) {
-					b_run_[v_] = b_[s_2_];
-				}
-			}
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index s_2_ = s_ + v_;
@@ -490,7 +495,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_f3
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index s_2_ = s_ + v_;
 				if (s_2_ < size_S_) {
-					const float b_2_ = b_run_[v_];
+					const float b_2_ = b_row_[i_ * 4 + v_];
 					const float a_2_ = a_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
 					d_b_reduced_block_sums_[i_ * 4 + v_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;
@@ -568,9 +573,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_f3
 	const kg_index size_P_ = kg_extent(&args->size_P_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
-	float b_run_[4];
+	float b_row_[8];
 	float a_run_[4];
 	float d_y_run_[4];
+	float b_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
@@ -580,6 +586,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_f3
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index s_ = (i_ * threads_ + thread_) * 4;
+		if (s_ < size_S_) {
+			kg_load_f32x4(b_row_ + i_ * 4, b_ + s_);
+		}
+	}
 	const kg_index at_ = kg_index(blockIdx.x) * size_S_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
 		const kg_index at_2_ = row_ * size_S_;
@@ -587,12 +600,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_minimum_grad_f3
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index s_ = (i_ * threads_ + thread_) * 4;
 			if (s_ < size_S_) {
-				kg_load_f32x4(b_run_, b_ + s_);
 				kg_load_f32x4(a_run_, a_ + at_2_ + s_);
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const float b_2_ = b_run_[v_];
+					const float b_2_ = b_row_[i_ * 4 + v_];
 					const float a_2_ = a_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
 					d_b_reduced_block_sums_[i_ * 4 + v_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;

@@ -4513,12 +4513,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float beta_row_[8];
 	float x_row_[8];
 	float d_h_row_[8];
-	float gamma_run_[4];
-	float beta_run_[4];
 	float kept_[8];
 	float x_run_[4];
+	float gamma_run_[4];
+	float beta_run_[4];
 	float d_h_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -4533,6 +4535,25 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 4;
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				const float gamma_2_ = gamma_[k_2_];
+				gamma_row_[i_ * 4 + v_] = gamma_2_;
+			}
+		}
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index k_2_ = k_ + v_;
+			if (k_2_ < size_K_) {
+				beta_row_[i_ * 4 + v_] = beta_[k_2_];
+			}
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
@@ -4569,24 +4590,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index k_2_ = k_ + v_;
 				if (k_2_ < size_K_) {
-					const float gamma_2_ = gamma_[k_2_];
-					gamma_run_[v_] = gamma_2_;
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					beta_run_[v_] = beta_[k_2_];
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float beta_2_ = beta_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float t_3_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
@@ -4683,24 +4689,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index k_2_ = k_ + v_;
 				if (k_2_ < size_K_) {
-					const float gamma_2_ = gamma_[k_2_];
-					gamma_run_[v_] = gamma_2_;
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
-					beta_run_[v_] = beta_[k_2_];
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index k_2_ = k_ + v_;
-				if (k_2_ < size_K_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float beta_2_ = beta_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
 					const float t_5_ = x_2_ - first_ - rest_2_;
@@ -4815,12 +4806,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float beta_row_[8];
 	float x_row_[8];
 	float d_h_row_[8];
-	float gamma_run_[4];
-	float beta_run_[4];
 	float kept_[8];
 	float x_run_[4];
+	float gamma_run_[4];
+	float beta_run_[4];
 	float d_h_run_[4];
 	float d_x_out_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
@@ -4836,6 +4829,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + k_);
+			kg_load_f32x4(beta_row_ + i_ * 4, beta_ + k_);
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
@@ -4858,13 +4859,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
-				kg_load_f32x4(gamma_run_, gamma_ + k_);
-				kg_load_f32x4(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float beta_2_ = beta_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float t_3_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
@@ -4931,13 +4930,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index k_ = (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
-				kg_load_f32x4(gamma_run_, gamma_ + k_);
-				kg_load_f32x4(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float beta_2_ = beta_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
 					const float t_5_ = x_2_ - first_ - rest_2_;

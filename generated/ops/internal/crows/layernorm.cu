@@ -1431,10 +1431,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
 	float d_y_row_[8];
 	float x_row_[8];
-	float gamma_run_[4];
 	float d_y_run_[4];
+	float gamma_run_[4];
 	float x_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -1449,6 +1450,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_row_[i_ * 4 + v_] = gamma_[d_2_];
+			}
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
@@ -1485,15 +1497,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					gamma_run_[v_] = gamma_[d_2_];
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					const float t_4_ = x_2_ - first_ - rest_2_;
@@ -1574,15 +1579,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					gamma_run_[v_] = gamma_[d_2_];
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
 					const float t_6_ = x_2_ - first_ - rest_2_;
@@ -1681,10 +1679,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
 	float d_y_row_[8];
 	float x_row_[8];
-	float gamma_run_[4];
 	float d_y_run_[4];
+	float gamma_run_[4];
 	float x_run_[4];
 	float d_x_out_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
@@ -1700,6 +1699,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
@@ -1722,11 +1728,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					const float t_4_ = x_2_ - first_ - rest_2_;
@@ -1784,11 +1789,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
 					const float t_6_ = x_2_ - first_ - rest_2_;

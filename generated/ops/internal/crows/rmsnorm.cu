@@ -983,10 +983,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
+	float gamma_row_[8];
 	float d_y_row_[8];
 	float x_row_[8];
-	float gamma_run_[4];
 	float d_y_run_[4];
+	float gamma_run_[4];
 	float x_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
@@ -997,6 +998,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		#pragma unroll
+		for (kg_index v_ = 0; v_ < 4; ++v_) {
+			const kg_index d_2_ = d_ + v_;
+			if (d_2_ < size_D_) {
+				gamma_row_[i_ * 4 + v_] = gamma_[d_2_];
+			}
+		}
 	}
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
@@ -1031,15 +1043,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					gamma_run_[v_] = gamma_[d_2_];
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_2_ = d_y_2_ * gamma_2_;
 					d_rstd_thread_ = fmaf(t_2_, x_2_, d_rstd_thread_);
@@ -1108,15 +1113,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					gamma_run_[v_] = gamma_[d_2_];
-				}
-			}
-			#pragma unroll
-			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const kg_index d_2_ = d_ + v_;
-				if (d_2_ < size_D_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					d_x_[at_2_ + d_2_] = t_3_ * rstd_2_ + t_2_ * x_2_;
@@ -1203,10 +1201,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
+	float gamma_row_[8];
 	float d_y_row_[8];
 	float x_row_[8];
-	float gamma_run_[4];
 	float d_y_run_[4];
+	float gamma_run_[4];
 	float x_run_[4];
 	float d_x_out_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
@@ -1218,6 +1217,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (kg_index i_ = 0; i_ < 2; ++i_) {
+		const kg_index d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
+		}
 	}
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
@@ -1237,11 +1243,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_2_ = d_y_2_ * gamma_2_;
 					d_rstd_thread_ = fmaf(t_2_, x_2_, d_rstd_thread_);
@@ -1286,11 +1291,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 		for (kg_index i_ = 0; i_ < 2; ++i_) {
 			const kg_index d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;
