@@ -16,6 +16,14 @@ var harmlessLeft = []*exchange{
 		regexp.MustCompile(`: condition ne\(args\.wanted_\w+, 0\)$`),
 		"every launch here wants the outputs that callers may leave out",
 	},
+	{
+		regexp.MustCompile(`: condition ne\(\w+_before, \w+\)$`),
+		"spares an exponential: where the maximum stays the sum is multiplied by exp(0), which is 1",
+	},
+	{
+		regexp.MustCompile(`: condition lt\(slab, args\.size_\w+\)$`),
+		"spares an exponential: where the row ends in the first slab the sum that is multiplied is 0",
+	},
 }
 
 // harmless reports whether what o leaves out need not be found out.
