@@ -35,7 +35,7 @@ func (t *Traffic) Moved() int64 {
 // arguments with those extents meet the conditions of the op.
 func (op *Op) Traffic(ctx context.Context, program *sim.Program, variant int, extents []int) (*Traffic, bool, error) {
 	p := op.Programs[variant]
-	call, sizes, ok := simrun.Arguments(p, extents)
+	call, sizes, ok := simrun.Arguments(p, extents, 0)
 	if !ok {
 		return nil, false, nil
 	}

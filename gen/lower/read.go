@@ -10,8 +10,8 @@ import (
 
 func intNode() expr.Node { return expr.Node{K: expr.Int} }
 
-// read is an element (or the elements of the lanes) of a tensor.
-func (b *Builder) read(e *expr.Read) ir.Expr {
+// read is an element (or the elements of the lanes) of a tensor, where what p knows holds.
+func (b *Builder) read(e *expr.Read, p *expr.Prover) ir.Expr {
 	if s := b.scopeOfLocal(e.T); s >= 0 {
 		return asKind(b.scopes[s].local[e.T], e.K)
 	}
@@ -25,7 +25,7 @@ func (b *Builder) read(e *expr.Read) ir.Expr {
 	if idx == nil {
 		idx = ownIndex(e.T.Axes)
 	} else {
-		idx = b.guard(load, e)
+		idx = b.guard(load, e, p)
 	}
 	if load.Len != nil {
 		load.Vec, load.Off = true, b.Value(offset(e.T.Axes, idx))
@@ -50,7 +50,7 @@ func (b *Builder) RunLoad(e *expr.Read, a *expr.Axis, first ir.Expr) *ir.Load {
 		if idx == nil {
 			idx = ownIndex(e.T.Axes)
 		} else {
-			idx = b.guard(load, e)
+			idx = b.guard(load, e, b.prover())
 		}
 		b.place(load, e.T, idx)
 	})
@@ -171,19 +171,14 @@ func (b *Builder) extent(axes []*expr.Axis) expr.Expr {
 }
 
 // guard makes an indexed load conditional on each index being inside, unless it
-// is the position along that very axis, and returns the indices. Where the last
+// is the position along that very axis or p knows it, and returns the indices. Where the last
 // one runs with the lanes, those that are outside get the fill, and the index
 // returned is that of the row's beginning. Where an offset is computed before the
 // read, an index outside counts as 0: SIMT index arithmetic has 32 bits, which an
 // offset that nothing reads from must not pass.
-func (b *Builder) guard(l *ir.Load, e *expr.Read) []expr.Expr {
-	var all expr.Expr
-	and := func(c expr.Expr) {
-		if all != nil {
-			c = &expr.Binary{Node: expr.Node{K: expr.Bool}, Op: expr.LogicAnd, X: all, Y: c}
-		}
-		all = c
-	}
+func (b *Builder) guard(l *ir.Load, e *expr.Read, p *expr.Prover) []expr.Expr {
+	all := expr.Truth(e.At, true)
+	and := func(c expr.Expr) { all = expr.AndOf(e.At, all, c) }
 	idx := slices.Clone(e.Idx)
 	for i, x := range e.Idx {
 		a := e.T.Axes[i]
@@ -203,21 +198,19 @@ func (b *Builder) guard(l *ir.Load, e *expr.Read) []expr.Expr {
 			return &expr.Binary{Node: expr.Node{K: expr.Bool}, Op: op, X: x, Y: y}
 		}
 		zero := &expr.Const{Node: intNode()}
-		low, high := cmp(expr.Ge, zero), cmp(expr.Lt, &expr.Size{Node: intNode(), A: a})
-		and(low)
-		and(high)
-		if b.Func.SIMT && b.home(offset(e.T.Axes[:i+1], idx[:i+1])) < len(b.scopes)-1 {
-			inside := &expr.Binary{Node: expr.Node{K: expr.Bool}, Op: expr.LogicAnd, X: low, Y: high}
+		inside := b.prover().Simplify(expr.AndOf(e.At, cmp(expr.Ge, zero), cmp(expr.Lt, &expr.Size{Node: intNode(), A: a})))
+		and(p.Simplify(inside))
+		if !expr.IsTruth(inside, true) && b.Func.SIMT && b.home(offset(e.T.Axes[:i+1], idx[:i+1])) < len(b.scopes)-1 {
 			idx[i] = &expr.Where{Node: intNode(), C: inside, A: x, B: zero}
 		}
 	}
 	if l.Len != nil {
 		idx[len(idx)-1] = &expr.Const{Node: intNode()}
 	}
-	if all != nil {
+	if !expr.IsTruth(all, true) {
 		l.If = b.Value(all)
 	}
-	if all != nil || l.Len != nil {
+	if l.If != nil || l.Len != nil {
 		l.Else = fillOf(e.T, l)
 	}
 	return idx

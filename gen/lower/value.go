@@ -11,10 +11,8 @@ import (
 // Value returns e at the position that the scopes bind.
 func (b *Builder) Value(e expr.Expr) ir.Expr {
 	id := b.ids.id(e)
-	for i := len(b.scopes) - 1; i >= 0; i-- {
-		if x, ok := b.scopes[i].memo[id]; ok {
-			return x
-		}
+	if x := b.atHand(id); x != nil {
+		return x
 	}
 	top, at := len(b.scopes)-1, b.home(e)
 	all := b.scopes
@@ -39,6 +37,16 @@ func (b *Builder) Value(e expr.Expr) ir.Expr {
 	b.scopes[at].memo[id] = x
 	b.scopes = all
 	return x
+}
+
+// atHand is the value with a number if it has been computed, else nil.
+func (b *Builder) atHand(id int) ir.Expr {
+	for i := len(b.scopes) - 1; i >= 0; i-- {
+		if x, ok := b.scopes[i].memo[id]; ok {
+			return x
+		}
+	}
+	return nil
 }
 
 // nameFor is what a value without a name of its own is called: a loaded element
@@ -150,7 +158,7 @@ func (b *Builder) build(e expr.Expr) ir.Expr {
 	case *expr.Index:
 		return b.position(e.A)
 	case *expr.Read:
-		return b.read(e)
+		return b.read(e, b.prover())
 	case *expr.Flat:
 		return b.flat(e)
 	case *expr.Unary:
@@ -169,7 +177,7 @@ func (b *Builder) build(e expr.Expr) ir.Expr {
 		x, y := same(b.Value(e.X), b.Value(e.Y))
 		return &ir.Bin{Op: binaryOps[e.Op], X: x, Y: y}
 	case *expr.Where:
-		return b.where(e)
+		return b.where(e, b.prover())
 	case *expr.Call:
 		return b.call(e)
 	case *expr.Convert:
@@ -236,13 +244,34 @@ func same(x, y ir.Expr) (ir.Expr, ir.Expr) {
 	return x, y
 }
 
-func (b *Builder) where(e *expr.Where) ir.Expr {
+func (b *Builder) where(e *expr.Where, p *expr.Prover) ir.Expr {
 	c := b.Value(e.C)
-	x, y := same(b.Value(e.A), b.Value(e.B))
+	x, y := same(b.side(e.A, p.Given(e.C, true)), b.side(e.B, p.Given(e.C, false)))
 	if c.Type().Vec {
 		x, y = Splat(x), Splat(y)
 	}
 	return &ir.Select{C: c, A: x, B: y}
+}
+
+// Given is the value of e where c has been asked for and holds.
+func (b *Builder) Given(e, c expr.Expr) ir.Expr { return b.side(e, b.prover().Given(c, true)) }
+
+// side is the value of one side of a choice, where what p knows holds. In SIMT targets no
+// more than one side is computed: a read that is computed in it, and nowhere else, does not
+// ask for what the choice has asked for.
+func (b *Builder) side(e expr.Expr, p *expr.Prover) ir.Expr {
+	id := b.ids.id(e)
+	elsewhere := b.ids.uses[id] > 1 || b.ids.names[id] != "" || b.atHand(id) != nil || b.home(e) < len(b.scopes)-1
+	if !b.Func.SIMT || elsewhere {
+		return b.Value(e)
+	}
+	switch e := e.(type) {
+	case *expr.Where:
+		return b.where(e, p)
+	case *expr.Read:
+		return b.read(e, p)
+	}
+	return b.Value(e)
 }
 
 func (b *Builder) call(e *expr.Call) ir.Expr {

@@ -25,15 +25,16 @@ func newCall(p *expr.Program, round int) (oracle.Call, *oracle.Sizes, bool) {
 }
 
 // Arguments makes a call of p whose axes have the given extents in turn, those of
-// groups among them. It reports false when none was found that meets the conditions
+// groups among them; other seeds give other parameters and values,
+// odd ones not the defaults. It reports false when none was found that meets the conditions
 // of p, and when a tensor would be too large to be run here.
-func Arguments(p *expr.Program, extents []int) (oracle.Call, *oracle.Sizes, bool) {
+func Arguments(p *expr.Program, extents []int, seed uint64) (oracle.Call, *oracle.Sizes, bool) {
 	next := 0
 	dims := func(bool) []int {
 		next++
 		return []int{extents[(next-1)%len(extents)]}
 	}
-	return chooseArguments(p, 0, func() func(group bool) []int { next = 0; return dims })
+	return chooseArguments(p, seed, func() func(group bool) []int { next = 0; return dims })
 }
 
 // turns gives extents to axes, and dimensions to groups, in turn.
@@ -59,7 +60,7 @@ func chooseArguments(p *expr.Program, seed uint64, extents func() func(group boo
 	rng := rand.New(rand.NewPCG(h.Sum64(), seed))
 	const attempts = 1000
 	for attempt := range attempts {
-		call := oracle.Call{Params: chooseParams(rng, p, attempt), Free: map[string][]int{}, Round: true}
+		call := oracle.Call{Params: chooseParams(rng, p, attempt, seed%2 == 1), Free: map[string][]int{}, Round: true}
 		if !shapes(p, extents(), &call) {
 			continue
 		}
@@ -71,11 +72,12 @@ func chooseArguments(p *expr.Program, seed uint64, extents func() func(group boo
 	return oracle.Call{}, nil, false
 }
 
-// chooseParams takes the defaults first, then random values.
-func chooseParams(rng *rand.Rand, p *expr.Program, attempt int) []oracle.Value {
+// chooseParams takes the defaults first, then random values: where others is true, for
+// what is not a float from the beginning.
+func chooseParams(rng *rand.Rand, p *expr.Program, attempt int, others bool) []oracle.Value {
 	values := oracle.Defaults(p)
 	for i, q := range p.Params {
-		if q.Default == nil || attempt >= 50 {
+		if q.Default == nil || attempt >= 50 || others && q.Type != expr.ParamF32 {
 			values[i] = randomParam(rng, q.Type)
 		}
 	}

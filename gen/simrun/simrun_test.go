@@ -148,7 +148,7 @@ func TestArgumentsMeetConditions(t *testing.T) {
 // Every form of a kernel that fits is launched, and what a call stores is counted.
 func TestLaunchesAndBytes(t *testing.T) {
 	op, shader := lowered(t, norm)
-	call, _, ok := Arguments(op.Variants[0].Program, []int{3, 8})
+	call, _, ok := Arguments(op.Variants[0].Program, []int{3, 8}, 0)
 	if !ok {
 		t.Fatal("no arguments")
 	}
@@ -222,7 +222,7 @@ func TestDeepProductsAreSplit(t *testing.T) {
 			{1023, []string{k.Symbol + bind.SmallForm}},
 			{1300, []string{k.Split.Parts.Symbol, k.Split.Join.Symbol}},
 		} {
-			call, _, ok := Arguments(op.Variants[v].Program, []int{3, c.depth, 5})
+			call, _, ok := Arguments(op.Variants[v].Program, []int{3, c.depth, 5}, 0)
 			if !ok {
 				t.Fatal("no arguments")
 			}

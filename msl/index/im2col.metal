@@ -297,7 +297,7 @@ kernel void kg_dd4f7221_col2im_f32(
 			const kg_index at_7_ = at_3_ - at_4_ * k_;
 			const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 			if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-				d_x_reduced_thread_ += at_8_ >= 0 && at_8_ < size_Lout_ ? d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_] : 0.0f;
+				d_x_reduced_thread_ += d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_];
 			}
 		}
 	}
@@ -310,7 +310,7 @@ kernel void kg_dd4f7221_col2im_f32(
 				const kg_index at_7_ = at_3_ - at_4_ * k_;
 				const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_] : 0.0f;
+					d_x_reduced_run_ += d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_];
 				}
 			}
 		}
@@ -381,7 +381,7 @@ kernel void kg_dd4f7221_col2im_f16(
 			const kg_index at_7_ = at_3_ - at_4_ * k_;
 			const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 			if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-				d_x_reduced_thread_ += at_8_ >= 0 && at_8_ < size_Lout_ ? float(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+				d_x_reduced_thread_ += float(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]);
 			}
 		}
 	}
@@ -394,7 +394,7 @@ kernel void kg_dd4f7221_col2im_f16(
 				const kg_index at_7_ = at_3_ - at_4_ * k_;
 				const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? float(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+					d_x_reduced_run_ += float(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]);
 				}
 			}
 		}
@@ -465,7 +465,7 @@ kernel void kg_dd4f7221_col2im_bf16(
 			const kg_index at_7_ = at_3_ - at_4_ * k_;
 			const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 			if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-				d_x_reduced_thread_ += at_8_ >= 0 && at_8_ < size_Lout_ ? kg_from_bf16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+				d_x_reduced_thread_ += kg_from_bf16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]);
 			}
 		}
 	}
@@ -478,7 +478,7 @@ kernel void kg_dd4f7221_col2im_bf16(
 				const kg_index at_7_ = at_3_ - at_4_ * k_;
 				const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? kg_from_bf16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+					d_x_reduced_run_ += kg_from_bf16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]);
 				}
 			}
 		}

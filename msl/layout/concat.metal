@@ -70,13 +70,13 @@ kernel void kg_dd4f7221_concat_1_f32(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f;
+			y_[r_ * size_D_ + d_] = x_1_[r_ * size_D_1_ + d_];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f;
+			y_[r_ * size_D_ + d_] = x_1_[r_ * size_D_1_ + d_];
 		}
 	}
 }
@@ -108,13 +108,13 @@ kernel void kg_dd4f7221_concat_1_f16(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = half(d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+			y_[r_ * size_D_ + d_] = half(float(x_1_[r_ * size_D_1_ + d_]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = half(d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+			y_[r_ * size_D_ + d_] = half(float(x_1_[r_ * size_D_1_ + d_]));
 		}
 	}
 }
@@ -146,13 +146,13 @@ kernel void kg_dd4f7221_concat_1_bf16(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(x_1_[r_ * size_D_1_ + d_]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(x_1_[r_ * size_D_1_ + d_]));
 		}
 	}
 }
@@ -187,13 +187,13 @@ kernel void kg_dd4f7221_concat_2_f32(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? x_2_[r_ * size_D_2_ + (d_ - size_D_1_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : x_2_[r_ * size_D_2_ + (d_ - size_D_1_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? x_2_[r_ * size_D_2_ + (d_ - size_D_1_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : x_2_[r_ * size_D_2_ + (d_ - size_D_1_)];
 		}
 	}
 }
@@ -228,13 +228,13 @@ kernel void kg_dd4f7221_concat_2_f16(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : float(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : float(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]));
 		}
 	}
 }
@@ -269,13 +269,13 @@ kernel void kg_dd4f7221_concat_2_bf16(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]));
 		}
 	}
 }
@@ -314,14 +314,14 @@ kernel void kg_dd4f7221_concat_3_f32(
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)];
 		}
 	}
 }
@@ -360,14 +360,14 @@ kernel void kg_dd4f7221_concat_3_f16(
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
-			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : float(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
-			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : float(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]));
 		}
 	}
 }
@@ -406,14 +406,14 @@ kernel void kg_dd4f7221_concat_3_bf16(
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]));
 		}
 	}
 }
@@ -456,7 +456,7 @@ kernel void kg_dd4f7221_concat_4_f32(
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -464,7 +464,7 @@ kernel void kg_dd4f7221_concat_4_f32(
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)];
 		}
 	}
 }
@@ -507,7 +507,7 @@ kernel void kg_dd4f7221_concat_4_f16(
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
-			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : float(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -515,7 +515,7 @@ kernel void kg_dd4f7221_concat_4_f16(
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
-			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : float(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]));
 		}
 	}
 }
@@ -558,7 +558,7 @@ kernel void kg_dd4f7221_concat_4_bf16(
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -566,7 +566,7 @@ kernel void kg_dd4f7221_concat_4_bf16(
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]));
 		}
 	}
 }
@@ -613,7 +613,7 @@ kernel void kg_dd4f7221_concat_5_f32(
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -622,7 +622,7 @@ kernel void kg_dd4f7221_concat_5_f32(
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)];
 		}
 	}
 }
@@ -669,7 +669,7 @@ kernel void kg_dd4f7221_concat_5_f16(
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
-			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : float(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -678,7 +678,7 @@ kernel void kg_dd4f7221_concat_5_f16(
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
-			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : float(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]));
 		}
 	}
 }
@@ -725,7 +725,7 @@ kernel void kg_dd4f7221_concat_5_bf16(
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -734,7 +734,7 @@ kernel void kg_dd4f7221_concat_5_bf16(
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]));
 		}
 	}
 }
@@ -785,7 +785,7 @@ kernel void kg_dd4f7221_concat_6_f32(
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -795,7 +795,7 @@ kernel void kg_dd4f7221_concat_6_f32(
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)];
 		}
 	}
 }
@@ -846,7 +846,7 @@ kernel void kg_dd4f7221_concat_6_f16(
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
-			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : float(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -856,7 +856,7 @@ kernel void kg_dd4f7221_concat_6_f16(
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
-			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : float(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]));
 		}
 	}
 }
@@ -907,7 +907,7 @@ kernel void kg_dd4f7221_concat_6_bf16(
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -917,7 +917,7 @@ kernel void kg_dd4f7221_concat_6_bf16(
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]));
 		}
 	}
 }
@@ -972,7 +972,7 @@ kernel void kg_dd4f7221_concat_7_f32(
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -983,7 +983,7 @@ kernel void kg_dd4f7221_concat_7_f32(
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)];
 		}
 	}
 }
@@ -1038,7 +1038,7 @@ kernel void kg_dd4f7221_concat_7_f16(
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
-			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : float(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -1049,7 +1049,7 @@ kernel void kg_dd4f7221_concat_7_f16(
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
-			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : float(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]));
 		}
 	}
 }
@@ -1104,7 +1104,7 @@ kernel void kg_dd4f7221_concat_7_bf16(
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -1115,7 +1115,7 @@ kernel void kg_dd4f7221_concat_7_bf16(
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]));
 		}
 	}
 }
@@ -1174,7 +1174,7 @@ kernel void kg_dd4f7221_concat_8_f32(
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
 			const kg_index at_7_ = at_6_ - size_D_6_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -1186,7 +1186,7 @@ kernel void kg_dd4f7221_concat_8_f32(
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
 			const kg_index at_7_ = at_6_ - size_D_6_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)];
 		}
 	}
 }
@@ -1245,7 +1245,7 @@ kernel void kg_dd4f7221_concat_8_f16(
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
 			const kg_index at_7_ = at_6_ - size_D_6_;
-			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? float(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : at_7_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + at_7_]) : float(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -1257,7 +1257,7 @@ kernel void kg_dd4f7221_concat_8_f16(
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
 			const kg_index at_7_ = at_6_ - size_D_6_;
-			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? float(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : at_7_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + at_7_]) : float(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]));
 		}
 	}
 }
@@ -1316,7 +1316,7 @@ kernel void kg_dd4f7221_concat_8_bf16(
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
 			const kg_index at_7_ = at_6_ - size_D_6_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -1328,7 +1328,7 @@ kernel void kg_dd4f7221_concat_8_bf16(
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
 			const kg_index at_7_ = at_6_ - size_D_6_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]));
 		}
 	}
 }
@@ -1362,13 +1362,13 @@ kernel void kg_dd4f7221_concat_grad_2_f32_2(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_2_;
 			const kg_index r_ = at_ / size_D_2_;
-			d_x_2_[r_ * size_D_2_ + d_] = d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_)] : 0.0f;
+			d_x_2_[r_ * size_D_2_ + d_] = d_y_[r_ * size_D_ + (d_ + size_D_1_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_2_ = at_ % size_D_2_;
 			const kg_index r_ = at_ / size_D_2_;
-			d_x_2_[r_ * size_D_2_ + d_2_] = d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? d_y_[r_ * size_D_ + (d_2_ + size_D_1_)] : 0.0f;
+			d_x_2_[r_ * size_D_2_ + d_2_] = d_y_[r_ * size_D_ + (d_2_ + size_D_1_)];
 		}
 	}
 }
@@ -1402,13 +1402,13 @@ kernel void kg_dd4f7221_concat_grad_2_f16_2(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_2_;
 			const kg_index r_ = at_ / size_D_2_;
-			d_x_2_[r_ * size_D_2_ + d_] = half(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
+			d_x_2_[r_ * size_D_2_ + d_] = half(float(d_y_[r_ * size_D_ + (d_ + size_D_1_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_2_ = at_ % size_D_2_;
 			const kg_index r_ = at_ / size_D_2_;
-			d_x_2_[r_ * size_D_2_ + d_2_] = half(d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]) : 0.0f);
+			d_x_2_[r_ * size_D_2_ + d_2_] = half(float(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]));
 		}
 	}
 }
@@ -1442,13 +1442,13 @@ kernel void kg_dd4f7221_concat_grad_2_bf16_2(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_2_;
 			const kg_index r_ = at_ / size_D_2_;
-			d_x_2_[r_ * size_D_2_ + d_] = kg_to_bf16(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
+			d_x_2_[r_ * size_D_2_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_2_ = at_ % size_D_2_;
 			const kg_index r_ = at_ / size_D_2_;
-			d_x_2_[r_ * size_D_2_ + d_2_] = kg_to_bf16(d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]) : 0.0f);
+			d_x_2_[r_ * size_D_2_ + d_2_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]));
 		}
 	}
 }
@@ -1484,13 +1484,13 @@ kernel void kg_dd4f7221_concat_grad_3_f32_3(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_3_;
 			const kg_index r_ = at_ / size_D_3_;
-			d_x_3_[r_ * size_D_3_ + d_] = d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)] : 0.0f;
+			d_x_3_[r_ * size_D_3_ + d_] = d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_3_ = at_ % size_D_3_;
 			const kg_index r_ = at_ / size_D_3_;
-			d_x_3_[r_ * size_D_3_ + d_3_] = d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)] : 0.0f;
+			d_x_3_[r_ * size_D_3_ + d_3_] = d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)];
 		}
 	}
 }
@@ -1526,13 +1526,13 @@ kernel void kg_dd4f7221_concat_grad_3_f16_3(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_3_;
 			const kg_index r_ = at_ / size_D_3_;
-			d_x_3_[r_ * size_D_3_ + d_] = half(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
+			d_x_3_[r_ * size_D_3_ + d_] = half(float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_3_ = at_ % size_D_3_;
 			const kg_index r_ = at_ / size_D_3_;
-			d_x_3_[r_ * size_D_3_ + d_3_] = half(d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]) : 0.0f);
+			d_x_3_[r_ * size_D_3_ + d_3_] = half(float(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]));
 		}
 	}
 }
@@ -1568,13 +1568,13 @@ kernel void kg_dd4f7221_concat_grad_3_bf16_3(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_3_;
 			const kg_index r_ = at_ / size_D_3_;
-			d_x_3_[r_ * size_D_3_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
+			d_x_3_[r_ * size_D_3_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_3_ = at_ % size_D_3_;
 			const kg_index r_ = at_ / size_D_3_;
-			d_x_3_[r_ * size_D_3_ + d_3_] = kg_to_bf16(d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]) : 0.0f);
+			d_x_3_[r_ * size_D_3_ + d_3_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]));
 		}
 	}
 }
@@ -1612,13 +1612,13 @@ kernel void kg_dd4f7221_concat_grad_4_f32_4(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_4_;
 			const kg_index r_ = at_ / size_D_4_;
-			d_x_4_[r_ * size_D_4_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)] : 0.0f;
+			d_x_4_[r_ * size_D_4_ + d_] = d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_4_ = at_ % size_D_4_;
 			const kg_index r_ = at_ / size_D_4_;
-			d_x_4_[r_ * size_D_4_ + d_4_] = d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)] : 0.0f;
+			d_x_4_[r_ * size_D_4_ + d_4_] = d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)];
 		}
 	}
 }
@@ -1656,13 +1656,13 @@ kernel void kg_dd4f7221_concat_grad_4_f16_4(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_4_;
 			const kg_index r_ = at_ / size_D_4_;
-			d_x_4_[r_ * size_D_4_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+			d_x_4_[r_ * size_D_4_ + d_] = half(float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_4_ = at_ % size_D_4_;
 			const kg_index r_ = at_ / size_D_4_;
-			d_x_4_[r_ * size_D_4_ + d_4_] = half(d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+			d_x_4_[r_ * size_D_4_ + d_4_] = half(float(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]));
 		}
 	}
 }
@@ -1700,13 +1700,13 @@ kernel void kg_dd4f7221_concat_grad_4_bf16_4(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_4_;
 			const kg_index r_ = at_ / size_D_4_;
-			d_x_4_[r_ * size_D_4_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+			d_x_4_[r_ * size_D_4_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_4_ = at_ % size_D_4_;
 			const kg_index r_ = at_ / size_D_4_;
-			d_x_4_[r_ * size_D_4_ + d_4_] = kg_to_bf16(d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+			d_x_4_[r_ * size_D_4_ + d_4_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]));
 		}
 	}
 }
@@ -1746,13 +1746,13 @@ kernel void kg_dd4f7221_concat_grad_5_f32_5(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_5_;
 			const kg_index r_ = at_ / size_D_5_;
-			d_x_5_[r_ * size_D_5_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)] : 0.0f;
+			d_x_5_[r_ * size_D_5_ + d_] = d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_5_ = at_ % size_D_5_;
 			const kg_index r_ = at_ / size_D_5_;
-			d_x_5_[r_ * size_D_5_ + d_5_] = d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)] : 0.0f;
+			d_x_5_[r_ * size_D_5_ + d_5_] = d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)];
 		}
 	}
 }
@@ -1792,13 +1792,13 @@ kernel void kg_dd4f7221_concat_grad_5_f16_5(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_5_;
 			const kg_index r_ = at_ / size_D_5_;
-			d_x_5_[r_ * size_D_5_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+			d_x_5_[r_ * size_D_5_ + d_] = half(float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_5_ = at_ % size_D_5_;
 			const kg_index r_ = at_ / size_D_5_;
-			d_x_5_[r_ * size_D_5_ + d_5_] = half(d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+			d_x_5_[r_ * size_D_5_ + d_5_] = half(float(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]));
 		}
 	}
 }
@@ -1838,13 +1838,13 @@ kernel void kg_dd4f7221_concat_grad_5_bf16_5(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_5_;
 			const kg_index r_ = at_ / size_D_5_;
-			d_x_5_[r_ * size_D_5_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+			d_x_5_[r_ * size_D_5_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_5_ = at_ % size_D_5_;
 			const kg_index r_ = at_ / size_D_5_;
-			d_x_5_[r_ * size_D_5_ + d_5_] = kg_to_bf16(d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+			d_x_5_[r_ * size_D_5_ + d_5_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]));
 		}
 	}
 }
@@ -1886,13 +1886,13 @@ kernel void kg_dd4f7221_concat_grad_6_f32_6(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_6_;
 			const kg_index r_ = at_ / size_D_6_;
-			d_x_6_[r_ * size_D_6_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)] : 0.0f;
+			d_x_6_[r_ * size_D_6_ + d_] = d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_6_ = at_ % size_D_6_;
 			const kg_index r_ = at_ / size_D_6_;
-			d_x_6_[r_ * size_D_6_ + d_6_] = d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)] : 0.0f;
+			d_x_6_[r_ * size_D_6_ + d_6_] = d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)];
 		}
 	}
 }
@@ -1934,13 +1934,13 @@ kernel void kg_dd4f7221_concat_grad_6_f16_6(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_6_;
 			const kg_index r_ = at_ / size_D_6_;
-			d_x_6_[r_ * size_D_6_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+			d_x_6_[r_ * size_D_6_ + d_] = half(float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_6_ = at_ % size_D_6_;
 			const kg_index r_ = at_ / size_D_6_;
-			d_x_6_[r_ * size_D_6_ + d_6_] = half(d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+			d_x_6_[r_ * size_D_6_ + d_6_] = half(float(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]));
 		}
 	}
 }
@@ -1982,13 +1982,13 @@ kernel void kg_dd4f7221_concat_grad_6_bf16_6(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_6_;
 			const kg_index r_ = at_ / size_D_6_;
-			d_x_6_[r_ * size_D_6_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+			d_x_6_[r_ * size_D_6_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_6_ = at_ % size_D_6_;
 			const kg_index r_ = at_ / size_D_6_;
-			d_x_6_[r_ * size_D_6_ + d_6_] = kg_to_bf16(d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+			d_x_6_[r_ * size_D_6_ + d_6_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]));
 		}
 	}
 }
@@ -2032,13 +2032,13 @@ kernel void kg_dd4f7221_concat_grad_7_f32_7(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_7_;
 			const kg_index r_ = at_ / size_D_7_;
-			d_x_7_[r_ * size_D_7_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)] : 0.0f;
+			d_x_7_[r_ * size_D_7_ + d_] = d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_7_ = at_ % size_D_7_;
 			const kg_index r_ = at_ / size_D_7_;
-			d_x_7_[r_ * size_D_7_ + d_7_] = d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)] : 0.0f;
+			d_x_7_[r_ * size_D_7_ + d_7_] = d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)];
 		}
 	}
 }
@@ -2082,13 +2082,13 @@ kernel void kg_dd4f7221_concat_grad_7_f16_7(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_7_;
 			const kg_index r_ = at_ / size_D_7_;
-			d_x_7_[r_ * size_D_7_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+			d_x_7_[r_ * size_D_7_ + d_] = half(float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_7_ = at_ % size_D_7_;
 			const kg_index r_ = at_ / size_D_7_;
-			d_x_7_[r_ * size_D_7_ + d_7_] = half(d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+			d_x_7_[r_ * size_D_7_ + d_7_] = half(float(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]));
 		}
 	}
 }
@@ -2132,13 +2132,13 @@ kernel void kg_dd4f7221_concat_grad_7_bf16_7(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_7_;
 			const kg_index r_ = at_ / size_D_7_;
-			d_x_7_[r_ * size_D_7_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+			d_x_7_[r_ * size_D_7_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_7_ = at_ % size_D_7_;
 			const kg_index r_ = at_ / size_D_7_;
-			d_x_7_[r_ * size_D_7_ + d_7_] = kg_to_bf16(d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+			d_x_7_[r_ * size_D_7_ + d_7_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]));
 		}
 	}
 }
@@ -2184,13 +2184,13 @@ kernel void kg_dd4f7221_concat_grad_8_f32_8(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_8_;
 			const kg_index r_ = at_ / size_D_8_;
-			d_x_8_[r_ * size_D_8_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)] : 0.0f;
+			d_x_8_[r_ * size_D_8_ + d_] = d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_8_ = at_ % size_D_8_;
 			const kg_index r_ = at_ / size_D_8_;
-			d_x_8_[r_ * size_D_8_ + d_8_] = d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)] : 0.0f;
+			d_x_8_[r_ * size_D_8_ + d_8_] = d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)];
 		}
 	}
 }
@@ -2236,13 +2236,13 @@ kernel void kg_dd4f7221_concat_grad_8_f16_8(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_8_;
 			const kg_index r_ = at_ / size_D_8_;
-			d_x_8_[r_ * size_D_8_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+			d_x_8_[r_ * size_D_8_ + d_] = half(float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_8_ = at_ % size_D_8_;
 			const kg_index r_ = at_ / size_D_8_;
-			d_x_8_[r_ * size_D_8_ + d_8_] = half(d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+			d_x_8_[r_ * size_D_8_ + d_8_] = half(float(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]));
 		}
 	}
 }
@@ -2288,13 +2288,13 @@ kernel void kg_dd4f7221_concat_grad_8_bf16_8(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_8_;
 			const kg_index r_ = at_ / size_D_8_;
-			d_x_8_[r_ * size_D_8_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+			d_x_8_[r_ * size_D_8_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_8_ = at_ % size_D_8_;
 			const kg_index r_ = at_ / size_D_8_;
-			d_x_8_[r_ * size_D_8_ + d_8_] = kg_to_bf16(d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+			d_x_8_[r_ * size_D_8_ + d_8_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]));
 		}
 	}
 }

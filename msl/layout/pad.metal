@@ -134,7 +134,7 @@ kernel void kg_dd4f7221_pad_f32(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : 0.0f) : t_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : t_;
 		}
 	} else {
 		const kg_index at_ = kg_index(args.before_);
@@ -145,7 +145,7 @@ kernel void kg_dd4f7221_pad_f32(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : 0.0f) : t_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : t_;
 		}
 	}
 }
@@ -216,7 +216,7 @@ kernel void kg_dd4f7221_pad_f32_wide(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : 0.0f) : t_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : t_;
 		}
 	}
 }
@@ -257,7 +257,7 @@ kernel void kg_dd4f7221_pad_f16(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? float(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ >= at_ && n_2_ < at_2_ ? float(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : t_);
 		}
 	} else {
 		const kg_index at_ = kg_index(args.before_);
@@ -268,7 +268,7 @@ kernel void kg_dd4f7221_pad_f16(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? float(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ >= at_ && n_2_ < at_2_ ? float(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : t_);
 		}
 	}
 }
@@ -339,7 +339,7 @@ kernel void kg_dd4f7221_pad_f16_wide(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? float(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ >= at_ && n_2_ < at_2_ ? float(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : t_);
 		}
 	}
 }
@@ -380,7 +380,7 @@ kernel void kg_dd4f7221_pad_bf16(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : t_);
 		}
 	} else {
 		const kg_index at_ = kg_index(args.before_);
@@ -391,7 +391,7 @@ kernel void kg_dd4f7221_pad_bf16(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : t_);
 		}
 	}
 }
@@ -462,7 +462,7 @@ kernel void kg_dd4f7221_pad_bf16_wide(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : t_);
 		}
 	}
 }
@@ -501,7 +501,7 @@ kernel void kg_dd4f7221_pad_grad_f32(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = l_ + at_ >= 0 && l_ + at_ < size_N_ ? d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_] : 0.0f;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_];
 		}
 	} else {
 		const kg_index at_ = kg_index(args.before_);
@@ -510,7 +510,7 @@ kernel void kg_dd4f7221_pad_grad_f32(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = l_ + at_ >= 0 && l_ + at_ < size_N_ ? d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_] : 0.0f;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_];
 		}
 	}
 }
@@ -551,16 +551,8 @@ kernel void kg_dd4f7221_pad_grad_f32_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			const bool t_ = l_ + at_ >= 0 && l_ + at_ < size_N_;
-			const kg_index at_4_ = (r_ * size_N_ + (t_ ? l_ + at_ : 0)) * size_D_;
-			if (t_) {
-				kg_load_f32x4(d_y_run_, d_y_ + at_4_ + d_);
-			} else {
-				#pragma unroll
-				for (int i = 0; i < 4; ++i) {
-					(d_y_run_)[i] = 0.0f;
-				}
-			}
+			const kg_index at_4_ = (r_ * size_N_ + (l_ + at_)) * size_D_;
+			kg_load_f32x4(d_y_run_, d_y_ + at_4_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
@@ -576,7 +568,7 @@ kernel void kg_dd4f7221_pad_grad_f32_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = l_ + at_ >= 0 && l_ + at_ < size_N_ ? d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_] : 0.0f;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_];
 		}
 	}
 }
@@ -615,7 +607,7 @@ kernel void kg_dd4f7221_pad_grad_f16(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(l_ + at_ >= 0 && l_ + at_ < size_N_ ? float(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(float(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]));
 		}
 	} else {
 		const kg_index at_ = kg_index(args.before_);
@@ -624,7 +616,7 @@ kernel void kg_dd4f7221_pad_grad_f16(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(l_ + at_ >= 0 && l_ + at_ < size_N_ ? float(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(float(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]));
 		}
 	}
 }
@@ -665,16 +657,8 @@ kernel void kg_dd4f7221_pad_grad_f16_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			const bool t_ = l_ + at_ >= 0 && l_ + at_ < size_N_;
-			const kg_index at_4_ = (r_ * size_N_ + (t_ ? l_ + at_ : 0)) * size_D_;
-			if (t_) {
-				kg_load_f16x8(d_y_run_, d_y_ + at_4_ + d_);
-			} else {
-				#pragma unroll
-				for (int i = 0; i < 8; ++i) {
-					(d_y_run_)[i] = 0.0f;
-				}
-			}
+			const kg_index at_4_ = (r_ * size_N_ + (l_ + at_)) * size_D_;
+			kg_load_f16x8(d_y_run_, d_y_ + at_4_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
@@ -690,7 +674,7 @@ kernel void kg_dd4f7221_pad_grad_f16_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(l_ + at_ >= 0 && l_ + at_ < size_N_ ? float(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(float(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]));
 		}
 	}
 }
@@ -729,7 +713,7 @@ kernel void kg_dd4f7221_pad_grad_bf16(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]));
 		}
 	} else {
 		const kg_index at_ = kg_index(args.before_);
@@ -738,7 +722,7 @@ kernel void kg_dd4f7221_pad_grad_bf16(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]));
 		}
 	}
 }
@@ -779,16 +763,8 @@ kernel void kg_dd4f7221_pad_grad_bf16_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			const bool t_ = l_ + at_ >= 0 && l_ + at_ < size_N_;
-			const kg_index at_4_ = (r_ * size_N_ + (t_ ? l_ + at_ : 0)) * size_D_;
-			if (t_) {
-				kg_load_bf16x8(d_y_run_, d_y_ + at_4_ + d_);
-			} else {
-				#pragma unroll
-				for (int i = 0; i < 8; ++i) {
-					(d_y_run_)[i] = 0.0f;
-				}
-			}
+			const kg_index at_4_ = (r_ * size_N_ + (l_ + at_)) * size_D_;
+			kg_load_bf16x8(d_y_run_, d_y_ + at_4_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
@@ -804,7 +780,7 @@ kernel void kg_dd4f7221_pad_grad_bf16_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]));
 		}
 	}
 }

@@ -132,7 +132,7 @@ kernel void kg_dd4f7221_slice_f32(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_];
 		}
 	} else {
 		const kg_index at_ = kg_index(args.start_);
@@ -141,7 +141,7 @@ kernel void kg_dd4f7221_slice_f32(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_];
 		}
 	}
 }
@@ -182,16 +182,8 @@ kernel void kg_dd4f7221_slice_f32_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			const bool t_ = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_;
-			const kg_index at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
-			if (t_) {
-				kg_load_f32x4(x_run_, x_ + at_4_ + d_);
-			} else {
-				#pragma unroll
-				for (int i = 0; i < 4; ++i) {
-					(x_run_)[i] = 0.0f;
-				}
-			}
+			const kg_index at_4_ = (r_ * size_L_ + (n_2_ + at_)) * size_D_;
+			kg_load_f32x4(x_run_, x_ + at_4_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
@@ -207,7 +199,7 @@ kernel void kg_dd4f7221_slice_f32_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_];
 		}
 	}
 }
@@ -246,7 +238,7 @@ kernel void kg_dd4f7221_slice_f16(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? float(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(float(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]));
 		}
 	} else {
 		const kg_index at_ = kg_index(args.start_);
@@ -255,7 +247,7 @@ kernel void kg_dd4f7221_slice_f16(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? float(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(float(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]));
 		}
 	}
 }
@@ -296,16 +288,8 @@ kernel void kg_dd4f7221_slice_f16_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			const bool t_ = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_;
-			const kg_index at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
-			if (t_) {
-				kg_load_f16x8(x_run_, x_ + at_4_ + d_);
-			} else {
-				#pragma unroll
-				for (int i = 0; i < 8; ++i) {
-					(x_run_)[i] = 0.0f;
-				}
-			}
+			const kg_index at_4_ = (r_ * size_L_ + (n_2_ + at_)) * size_D_;
+			kg_load_f16x8(x_run_, x_ + at_4_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
@@ -321,7 +305,7 @@ kernel void kg_dd4f7221_slice_f16_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? float(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(float(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]));
 		}
 	}
 }
@@ -360,7 +344,7 @@ kernel void kg_dd4f7221_slice_bf16(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]));
 		}
 	} else {
 		const kg_index at_ = kg_index(args.start_);
@@ -369,7 +353,7 @@ kernel void kg_dd4f7221_slice_bf16(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]));
 		}
 	}
 }
@@ -410,16 +394,8 @@ kernel void kg_dd4f7221_slice_bf16_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			const bool t_ = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_;
-			const kg_index at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
-			if (t_) {
-				kg_load_bf16x8(x_run_, x_ + at_4_ + d_);
-			} else {
-				#pragma unroll
-				for (int i = 0; i < 8; ++i) {
-					(x_run_)[i] = 0.0f;
-				}
-			}
+			const kg_index at_4_ = (r_ * size_L_ + (n_2_ + at_)) * size_D_;
+			kg_load_bf16x8(x_run_, x_ + at_4_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
@@ -435,7 +411,7 @@ kernel void kg_dd4f7221_slice_bf16_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]));
 		}
 	}
 }
@@ -475,7 +451,7 @@ kernel void kg_dd4f7221_slice_grad_f32(
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f) : 0.0f;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f;
 		}
 	} else {
 		const kg_index at_ = kg_index(args.start_);
@@ -485,7 +461,7 @@ kernel void kg_dd4f7221_slice_grad_f32(
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f) : 0.0f;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -553,7 +529,7 @@ kernel void kg_dd4f7221_slice_grad_f32_wide(
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f) : 0.0f;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -593,7 +569,7 @@ kernel void kg_dd4f7221_slice_grad_f16(
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? float(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(at_4_ >= 0 && at_4_ < size_N_ ? float(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f);
 		}
 	} else {
 		const kg_index at_ = kg_index(args.start_);
@@ -603,7 +579,7 @@ kernel void kg_dd4f7221_slice_grad_f16(
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? float(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(at_4_ >= 0 && at_4_ < size_N_ ? float(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -671,7 +647,7 @@ kernel void kg_dd4f7221_slice_grad_f16_wide(
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? float(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(at_4_ >= 0 && at_4_ < size_N_ ? float(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -711,7 +687,7 @@ kernel void kg_dd4f7221_slice_grad_bf16(
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f);
 		}
 	} else {
 		const kg_index at_ = kg_index(args.start_);
@@ -721,7 +697,7 @@ kernel void kg_dd4f7221_slice_grad_bf16(
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -789,7 +765,7 @@ kernel void kg_dd4f7221_slice_grad_bf16_wide(
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }

@@ -271,7 +271,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[r_ * size_K_] : 0.0f;
+	const float first_ = 0 < size_K_ ? x_[r_ * size_K_] : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 4;
@@ -431,7 +431,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[r_ * size_K_] : 0.0f;
+	const float first_ = 0 < size_K_ ? x_[r_ * size_K_] : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 4;
@@ -592,7 +592,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2(
 	const kg_index b_at_ = thread_ % 16 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -736,7 +736,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_small(
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -886,7 +886,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_parts(
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -1066,7 +1066,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[r_ * size_K_]) : 0.0f;
+	const float first_ = 0 < size_K_ ? float(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
@@ -1226,7 +1226,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[r_ * size_K_]) : 0.0f;
+	const float first_ = 0 < size_K_ ? float(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
@@ -1387,7 +1387,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2(
 	const kg_index b_at_ = thread_ % 16 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? float(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -1531,7 +1531,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_small(
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? float(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -1681,7 +1681,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_parts(
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? float(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -1861,7 +1861,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
+	const float first_ = 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
@@ -2021,7 +2021,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
+	const float first_ = 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
@@ -2182,7 +2182,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2(
 	const kg_index b_at_ = thread_ % 16 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -2326,7 +2326,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_small(
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -2476,7 +2476,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_parts(
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -2678,7 +2678,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2(
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -2819,7 +2819,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_small(
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -2966,7 +2966,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_parts(
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -3107,7 +3107,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2(
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? float(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -3248,7 +3248,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_small(
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? float(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -3395,7 +3395,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_parts(
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? float(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -3536,7 +3536,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2(
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -3677,7 +3677,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_small(
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -3824,7 +3824,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_parts(
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -4431,7 +4431,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 			}
 		}
 	}
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -4720,7 +4720,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 			kg_load_f32x4(beta_row_ + i_ * 4, beta_ + k_);
 		}
 	}
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -4991,7 +4991,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -5132,7 +5132,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_small(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -5280,7 +5280,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_parts(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
 		if (more_) {
@@ -6032,7 +6032,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -6341,7 +6341,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -6616,7 +6616,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -6757,7 +6757,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_small(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -6905,7 +6905,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_parts(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
 		if (more_) {
@@ -7713,7 +7713,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -8022,7 +8022,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -8297,7 +8297,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -8438,7 +8438,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_small(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -8586,7 +8586,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_parts(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
 		if (more_) {
@@ -9397,7 +9397,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4(
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -9538,7 +9538,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_small(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -9686,7 +9686,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_parts(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
 		if (more_) {
@@ -10232,7 +10232,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4(
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -10373,7 +10373,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_small(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -10521,7 +10521,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_parts(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
 		if (more_) {
@@ -11067,7 +11067,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -11208,7 +11208,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_small(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -11356,7 +11356,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_parts(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
 		if (more_) {

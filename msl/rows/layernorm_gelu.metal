@@ -146,7 +146,7 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
+	const float first_ = 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
@@ -379,7 +379,7 @@ kernel void kg_dd4f7221_layernorm_gelu_f32_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
+	const float first_ = 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
@@ -561,7 +561,7 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? float(x_[r_ * size_D_]) : 0.0f;
+	const float first_ = 0 < size_D_ ? float(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
@@ -794,7 +794,7 @@ kernel void kg_dd4f7221_layernorm_gelu_f16_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? float(x_[r_ * size_D_]) : 0.0f;
+	const float first_ = 0 < size_D_ ? float(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
@@ -976,7 +976,7 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
+	const float first_ = 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
@@ -1209,7 +1209,7 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
+	const float first_ = 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
@@ -1428,7 +1428,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 			}
 		}
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -1717,7 +1717,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 			kg_load_f32x4(beta_row_ + i_ * 4, beta_ + d_);
 		}
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -1991,7 +1991,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -2300,7 +2300,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -2578,7 +2578,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -2887,7 +2887,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {

@@ -9,10 +9,6 @@ var harmlessLeft = []*exchange{
 		"one step more than the depth has: its loads are bounded by themselves, and the slice that it fills is not read",
 	},
 	{
-		regexp.MustCompile(`: condition ge\(0, 0\)$`),
-		"always true: the first element of a row is read at a place that is a constant",
-	},
-	{
 		regexp.MustCompile(`: condition ne\(args\.wanted_\w+, 0\)$`),
 		"every launch here wants the outputs that callers may leave out",
 	},
@@ -23,6 +19,14 @@ var harmlessLeft = []*exchange{
 	{
 		regexp.MustCompile(`: condition lt\(slab, args\.size_\w+\)$`),
 		"spares an exponential: where the row ends in the first slab the sum that is multiplied is 0",
+	},
+	{
+		regexp.MustCompile(`: condition lt\(\w+_2, args\.size_\w+\)$`),
+		"an element beyond the row: registers still hold an earlier one, which a maximum has had, and the sum of a column that is not there is not stored",
+	},
+	{
+		regexp.MustCompile(`: condition or\(better\(\w+_value, \w+_reduced\), `),
+		"joins a part with nothing",
 	},
 }
 

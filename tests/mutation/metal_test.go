@@ -22,11 +22,19 @@ import (
 	"github.com/kernelgen/kgen/gen/simrun"
 )
 
-// extents are given to the axes of an op in turn, one list a call: odd ones, ones that
-// wide forms take and that end within a tile, and long rows and columns.
-var extents = [][]int{
-	{70, 33, 18, 7}, {40, 104, 24, 16}, {5, 520}, {3, 4104}, {2, 66, 47, 39}, {5000, 1, 3}, {1, 9000, 35}, {4104, 8}, {1, 130, 67, 41}, {3, 8300}, {40000, 3, 1},
-	{130, 9, 40}, {3, 0},
+// tries are the extents that the axes of an op get in turn, one list a call, and the seed
+// of its parameters: odd extents, ones that wide forms take and that end within a tile, and
+// long rows and columns; small ones for what takes the product of all of them; and a slice
+// of nothing.
+var tries = []struct {
+	extents []int
+	seed    uint64
+}{
+	{[]int{70, 33, 18, 7}, 0}, {[]int{40, 104, 24, 16}, 1}, {[]int{5, 520}, 2}, {[]int{3, 4104}, 3}, {[]int{2, 66, 47, 39}, 4},
+	{[]int{5000, 1, 3}, 5}, {[]int{1, 9000, 35}, 6}, {[]int{4104, 8}, 7}, {[]int{1, 130, 67, 41}, 8}, {[]int{3, 8300}, 9},
+	{[]int{40000, 3, 1}, 10}, {[]int{130, 9, 40}, 11}, {[]int{3, 0}, 12}, {[]int{16, 0}, 13},
+	{[]int{4, 24, 8, 3}, 14}, {[]int{2, 40, 8, 5}, 15}, {[]int{2, 21, 6, 4}, 17}, {[]int{1, 600, 2, 600}, 19}, {[]int{1, 4110, 1, 4110}, 21},
+	{[]int{64, 9, 8, 3}, 25},
 }
 
 // TestMetal leaves out, one at a time, each barrier, each condition before an access, each
@@ -171,14 +179,14 @@ func (x *shader) try(t *testing.T) []*outcome {
 			list = append(list, &outcome{left: m, symbol: symbol})
 		}
 	}
-	for _, e := range extents {
-		x.tryExtents(t, e, list, sim.Thread, func(o *outcome) bool { return o.kind == barrier && o.how != byRace })
-		x.tryExtents(t, e, list, sim.Address|sim.Undefined, func(o *outcome) bool {
+	for _, e := range tries {
+		x.tryExtents(t, e.extents, e.seed, list, sim.Thread, func(o *outcome) bool { return o.kind == barrier && o.how != byRace })
+		x.tryExtents(t, e.extents, e.seed, list, sim.Address|sim.Undefined, func(o *outcome) bool {
 			return o.kind != barrier && o.how != byAddress && o.how != byTime && (o.how == unseen || o.tries < enoughTries)
 		})
 	}
-	for _, e := range extents {
-		x.tryExtents(t, e, list, sim.Thread, func(o *outcome) bool { return o.kind != barrier && o.how == unseen && !o.harmless() })
+	for _, e := range tries {
+		x.tryExtents(t, e.extents, e.seed, list, sim.Thread, func(o *outcome) bool { return o.kind != barrier && o.how == unseen && !o.harmless() })
 	}
 	return list
 }
@@ -187,8 +195,9 @@ func (x *shader) try(t *testing.T) []*outcome {
 // report of the address sanitizer.
 const enoughTries = 3
 
-// tryExtents runs the mutants that are wanted on calls with some extents.
-func (x *shader) tryExtents(t *testing.T, extents []int, list []*outcome, san sim.Sanitizer, wanted func(*outcome) bool) {
+// tryExtents runs the mutants that are wanted on calls with some extents, and parameters
+// by a seed.
+func (x *shader) tryExtents(t *testing.T, extents []int, seed uint64, list []*outcome, san sim.Sanitizer, wanted func(*outcome) bool) {
 	for _, symbol := range x.symbols {
 		var left []*outcome
 		for _, o := range list {
@@ -199,7 +208,7 @@ func (x *shader) tryExtents(t *testing.T, extents []int, list []*outcome, san si
 		if len(left) == 0 {
 			continue
 		}
-		for _, l := range x.launches(t, symbol, extents) {
+		for _, l := range x.launches(t, symbol, extents, seed) {
 			x.tryLaunch(t, l, san, left, wanted)
 		}
 	}
@@ -207,11 +216,11 @@ func (x *shader) tryExtents(t *testing.T, extents []int, list []*outcome, san si
 
 // launches are those of a function on a call with some extents: as it is, with ids out of
 // bounds where it has ids, and with as many chunks as larger inputs have.
-func (x *shader) launches(t *testing.T, symbol string, extents []int) []simrun.Launch {
+func (x *shader) launches(t *testing.T, symbol string, extents []int, seed uint64) []simrun.Launch {
 	t.Helper()
 	u := x.users[symbol]
 	p := u.op.Programs[u.variant]
-	call, sizes, ok := simrun.Arguments(p, extents)
+	call, sizes, ok := simrun.Arguments(p, extents, seed)
 	if !ok || contracts(u) && work(sizes.Extent) > maxWork {
 		return nil
 	}
@@ -261,7 +270,7 @@ func (x *shader) jobs(t *testing.T, u user, symbol string, call oracle.Call, chu
 }
 
 // maxGroups is how many groups a launch may have that is tried.
-const maxGroups = 4000
+const maxGroups = 4200
 
 // tryLaunch runs mutants on a launch, on which the kernel as it is must be clean.
 func (x *shader) tryLaunch(t *testing.T, l simrun.Launch, san sim.Sanitizer, list []*outcome, wanted func(*outcome) bool) {

@@ -186,7 +186,7 @@ func (s *switched) loose(body []ir.Stmt, v *ir.Var) bool {
 	return false
 }
 
-// expr changes the conditional loads and the clamps of e.
+// expr changes the conditional loads, the choices of loads and the clamps of e.
 func (s *switched) expr(e ir.Expr) {
 	ir.WalkExpr(e, func(e ir.Expr) {
 		if s.done[e] {
@@ -202,9 +202,23 @@ func (s *switched) expr(e ir.Expr) {
 			c, ok := e.C.(*ir.Bin)
 			if ok && c.Op == ir.Lt && c.X == e.A && c.Y == e.B && isIndex(e.A) && len(s.basesOf(e.A)) > 0 {
 				e.C = &ir.Bin{Op: ir.Or, X: s.is(clamp, textOf(e)), Y: c}
+				return
 			}
+			s.choice(e)
 		}
 	})
+}
+
+// choice takes each side of e in a mutant where its condition, which bounds what that side
+// loads, is for the other one.
+func (s *switched) choice(e *ir.Select) {
+	c := e.C
+	if a := s.loads(e.A); s.bounds(c, a) {
+		e.C = s.conjuncts(c, a)
+	}
+	if s.bounds(c, s.loads(e.B)) {
+		e.C = &ir.Bin{Op: ir.And, X: &ir.Un{Op: ir.Not, X: s.is(guard, "not "+textOf(c))}, Y: e.C}
+	}
 }
 
 func isIndex(e ir.Expr) bool { return e.Type().Elem == ir.I32 || e.Type().Elem == ir.I64 }
@@ -286,19 +300,26 @@ func directAccesses(x ir.Stmt, s *switched) []bases {
 		list = append(list, s.basesOf(x.At))
 	}
 	for _, e := range ir.Exprs(x) {
-		ir.WalkExpr(e, func(e ir.Expr) {
-			switch e := e.(type) {
-			case *ir.Load:
-				if e.If == nil {
-					list = append(list, s.offset(e))
-				}
-			case *ir.At:
-				if !e.A.Private {
-					list = append(list, s.basesOf(e.I))
-				}
-			}
-		})
+		list = append(list, s.loads(e)...)
 	}
+	return list
+}
+
+// loads are the accesses in e.
+func (s *switched) loads(e ir.Expr) []bases {
+	var list []bases
+	ir.WalkExpr(e, func(e ir.Expr) {
+		switch e := e.(type) {
+		case *ir.Load:
+			if e.If == nil {
+				list = append(list, s.offset(e))
+			}
+		case *ir.At:
+			if !e.A.Private {
+				list = append(list, s.basesOf(e.I))
+			}
+		}
+	})
 	return list
 }
 

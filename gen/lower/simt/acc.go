@@ -50,9 +50,9 @@ func (l *lowering) take(a *acc, at ir.Expr) {
 	w, ok := lower.Conditional(a.stage)
 	switch {
 	case ok && a.met:
-		l.add(a, l.Value(w.A), at)
+		l.add(a, l.Given(w.A, w.C), at)
 	case ok:
-		l.when(l.Value(w.C), func() { l.add(a, l.Value(w.A), at) })
+		l.when(l.Value(w.C), func() { l.add(a, l.Given(w.A, w.C), at) })
 	default:
 		l.add(a, l.Value(a.stage.Expr), at)
 	}

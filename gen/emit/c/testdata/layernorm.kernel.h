@@ -48,7 +48,7 @@ static void KG_NAME(kg_test_layernorm_1)(const kg_call *call, int64_t lo, int64_
 	float *restrict rest_ = call->buf[6];
 	const kg_test_layernorm_1_args *args = call->block;
 	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_D_;
+	const int t_ = 0 < args->size_D_;
 	const float t_9_ = (float)kgi_max(args->size_D_, 1);
 	const float t_13_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -138,7 +138,7 @@ static void KG_NAME(kg_test_layernorm_grad_1)(const kg_call *call, int64_t lo, i
 	float *d_x_ = call->buf[7];
 	const kg_test_layernorm_grad_1_args *args = call->block;
 	(void)args;
-	const int t_2_ = 0 >= 0 && 0 < args->size_D_;
+	const int t_2_ = 0 < args->size_D_;
 	const float t_7_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;

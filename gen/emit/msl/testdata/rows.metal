@@ -82,7 +82,7 @@ kernel void kg_21128c30_layernorm_f32(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
+	const float first_ = 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
@@ -313,7 +313,7 @@ kernel void kg_21128c30_layernorm_f32_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
+	const float first_ = 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;

@@ -351,7 +351,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_f32(
 			const kg_index at_7_ = at_3_ - at_4_ * k_;
 			const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 			if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-				d_x_reduced_thread_ += at_8_ >= 0 && at_8_ < size_Lout_ ? d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_] : 0.0f;
+				d_x_reduced_thread_ += d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_];
 			}
 		}
 	}
@@ -364,7 +364,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_f32(
 				const kg_index at_7_ = at_3_ - at_4_ * k_;
 				const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_] : 0.0f;
+					d_x_reduced_run_ += d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_];
 				}
 			}
 		}
@@ -429,7 +429,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_f16(
 			const kg_index at_7_ = at_3_ - at_4_ * k_;
 			const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 			if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-				d_x_reduced_thread_ += at_8_ >= 0 && at_8_ < size_Lout_ ? kg_from_f16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+				d_x_reduced_thread_ += kg_from_f16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]);
 			}
 		}
 	}
@@ -442,7 +442,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_f16(
 				const kg_index at_7_ = at_3_ - at_4_ * k_;
 				const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? kg_from_f16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+					d_x_reduced_run_ += kg_from_f16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]);
 				}
 			}
 		}
@@ -507,7 +507,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_bf16(
 			const kg_index at_7_ = at_3_ - at_4_ * k_;
 			const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 			if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-				d_x_reduced_thread_ += at_8_ >= 0 && at_8_ < size_Lout_ ? kg_from_bf16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+				d_x_reduced_thread_ += kg_from_bf16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]);
 			}
 		}
 	}
@@ -520,7 +520,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_bf16(
 				const kg_index at_7_ = at_3_ - at_4_ * k_;
 				const kg_index at_8_ = kg_floor_div(at_7_, at_5_);
 				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? kg_from_bf16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+					d_x_reduced_run_ += kg_from_bf16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]);
 				}
 			}
 		}

@@ -128,13 +128,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_f32(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f;
+			y_[r_ * size_D_ + d_] = x_1_[r_ * size_D_1_ + d_];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f;
+			y_[r_ * size_D_ + d_] = x_1_[r_ * size_D_1_ + d_];
 		}
 	}
 }
@@ -163,13 +163,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_f16(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = kg_to_f16(d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_f16(kg_from_f16(x_1_[r_ * size_D_1_ + d_]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = kg_to_f16(d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_f16(kg_from_f16(x_1_[r_ * size_D_1_ + d_]));
 		}
 	}
 }
@@ -198,13 +198,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_bf16(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(x_1_[r_ * size_D_1_ + d_]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(x_1_[r_ * size_D_1_ + d_]));
 		}
 	}
 }
@@ -236,13 +236,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_f32(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? x_2_[r_ * size_D_2_ + (d_ - size_D_1_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : x_2_[r_ * size_D_2_ + (d_ - size_D_1_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? x_2_[r_ * size_D_2_ + (d_ - size_D_1_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : x_2_[r_ * size_D_2_ + (d_ - size_D_1_)];
 		}
 	}
 }
@@ -274,13 +274,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_f16(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : kg_from_f16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : kg_from_f16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]));
 		}
 	}
 }
@@ -312,13 +312,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_bf16(
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]));
 		}
 	}
 }
@@ -354,14 +354,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_f32(
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)];
 		}
 	}
 }
@@ -397,14 +397,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_f16(
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
-			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : kg_from_f16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
-			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : kg_from_f16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]));
 		}
 	}
 }
@@ -440,14 +440,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_bf16(
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_ = at_ % size_D_;
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]));
 		}
 	}
 }
@@ -487,7 +487,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_f32(
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -495,7 +495,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_f32(
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)];
 		}
 	}
 }
@@ -535,7 +535,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_f16(
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
-			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : kg_from_f16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -543,7 +543,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_f16(
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
-			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : kg_from_f16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]));
 		}
 	}
 }
@@ -583,7 +583,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_bf16(
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -591,7 +591,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_bf16(
 			const kg_index r_ = at_ / size_D_;
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]));
 		}
 	}
 }
@@ -635,7 +635,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_f32(
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -644,7 +644,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_f32(
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)];
 		}
 	}
 }
@@ -688,7 +688,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_f16(
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
-			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : kg_from_f16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -697,7 +697,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_f16(
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
-			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : kg_from_f16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]));
 		}
 	}
 }
@@ -741,7 +741,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_bf16(
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -750,7 +750,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_bf16(
 			const kg_index at_2_ = d_ - size_D_1_;
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]));
 		}
 	}
 }
@@ -798,7 +798,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_f32(
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -808,7 +808,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_f32(
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)];
 		}
 	}
 }
@@ -856,7 +856,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_f16(
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
-			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : kg_from_f16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -866,7 +866,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_f16(
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
-			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : kg_from_f16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]));
 		}
 	}
 }
@@ -914,7 +914,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_bf16(
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -924,7 +924,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_bf16(
 			const kg_index at_3_ = at_2_ - size_D_2_;
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]));
 		}
 	}
 }
@@ -976,7 +976,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_f32(
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -987,7 +987,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_f32(
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)];
 		}
 	}
 }
@@ -1039,7 +1039,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_f16(
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
-			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_f16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : kg_from_f16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -1050,7 +1050,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_f16(
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
-			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_f16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : kg_from_f16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]));
 		}
 	}
 }
@@ -1102,7 +1102,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_bf16(
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -1113,7 +1113,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_bf16(
 			const kg_index at_4_ = at_3_ - size_D_3_;
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]));
 		}
 	}
 }
@@ -1169,7 +1169,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_f32(
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
 			const kg_index at_7_ = at_6_ - size_D_6_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -1181,7 +1181,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_f32(
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
 			const kg_index at_7_ = at_6_ - size_D_6_;
-			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)] : 0.0f;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)];
 		}
 	}
 }
@@ -1237,7 +1237,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_f16(
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
 			const kg_index at_7_ = at_6_ - size_D_6_;
-			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_f16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_f16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : at_7_ < size_D_7_ ? kg_from_f16(x_7_[r_ * size_D_7_ + at_7_]) : kg_from_f16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -1249,7 +1249,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_f16(
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
 			const kg_index at_7_ = at_6_ - size_D_6_;
-			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_f16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_f16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : at_7_ < size_D_7_ ? kg_from_f16(x_7_[r_ * size_D_7_ + at_7_]) : kg_from_f16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]));
 		}
 	}
 }
@@ -1305,7 +1305,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_bf16(
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
 			const kg_index at_7_ = at_6_ - size_D_6_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -1317,7 +1317,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_bf16(
 			const kg_index at_5_ = at_4_ - size_D_4_;
 			const kg_index at_6_ = at_5_ - size_D_5_;
 			const kg_index at_7_ = at_6_ - size_D_6_;
-			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]));
 		}
 	}
 }
@@ -1348,13 +1348,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_f32_
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_2_;
 			const kg_index r_ = at_ / size_D_2_;
-			d_x_2_[r_ * size_D_2_ + d_] = d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_)] : 0.0f;
+			d_x_2_[r_ * size_D_2_ + d_] = d_y_[r_ * size_D_ + (d_ + size_D_1_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_2_ = at_ % size_D_2_;
 			const kg_index r_ = at_ / size_D_2_;
-			d_x_2_[r_ * size_D_2_ + d_2_] = d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? d_y_[r_ * size_D_ + (d_2_ + size_D_1_)] : 0.0f;
+			d_x_2_[r_ * size_D_2_ + d_2_] = d_y_[r_ * size_D_ + (d_2_ + size_D_1_)];
 		}
 	}
 }
@@ -1385,13 +1385,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_f16_
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_2_;
 			const kg_index r_ = at_ / size_D_2_;
-			d_x_2_[r_ * size_D_2_ + d_] = kg_to_f16(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
+			d_x_2_[r_ * size_D_2_ + d_] = kg_to_f16(kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_2_ = at_ % size_D_2_;
 			const kg_index r_ = at_ / size_D_2_;
-			d_x_2_[r_ * size_D_2_ + d_2_] = kg_to_f16(d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]) : 0.0f);
+			d_x_2_[r_ * size_D_2_ + d_2_] = kg_to_f16(kg_from_f16(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]));
 		}
 	}
 }
@@ -1422,13 +1422,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_bf16
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_2_;
 			const kg_index r_ = at_ / size_D_2_;
-			d_x_2_[r_ * size_D_2_ + d_] = kg_to_bf16(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
+			d_x_2_[r_ * size_D_2_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_2_ = at_ % size_D_2_;
 			const kg_index r_ = at_ / size_D_2_;
-			d_x_2_[r_ * size_D_2_ + d_2_] = kg_to_bf16(d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]) : 0.0f);
+			d_x_2_[r_ * size_D_2_ + d_2_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]));
 		}
 	}
 }
@@ -1461,13 +1461,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_f32_
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_3_;
 			const kg_index r_ = at_ / size_D_3_;
-			d_x_3_[r_ * size_D_3_ + d_] = d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)] : 0.0f;
+			d_x_3_[r_ * size_D_3_ + d_] = d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_3_ = at_ % size_D_3_;
 			const kg_index r_ = at_ / size_D_3_;
-			d_x_3_[r_ * size_D_3_ + d_3_] = d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)] : 0.0f;
+			d_x_3_[r_ * size_D_3_ + d_3_] = d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)];
 		}
 	}
 }
@@ -1500,13 +1500,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_f16_
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_3_;
 			const kg_index r_ = at_ / size_D_3_;
-			d_x_3_[r_ * size_D_3_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
+			d_x_3_[r_ * size_D_3_ + d_] = kg_to_f16(kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_3_ = at_ % size_D_3_;
 			const kg_index r_ = at_ / size_D_3_;
-			d_x_3_[r_ * size_D_3_ + d_3_] = kg_to_f16(d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]) : 0.0f);
+			d_x_3_[r_ * size_D_3_ + d_3_] = kg_to_f16(kg_from_f16(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]));
 		}
 	}
 }
@@ -1539,13 +1539,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_bf16
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_3_;
 			const kg_index r_ = at_ / size_D_3_;
-			d_x_3_[r_ * size_D_3_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
+			d_x_3_[r_ * size_D_3_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_3_ = at_ % size_D_3_;
 			const kg_index r_ = at_ / size_D_3_;
-			d_x_3_[r_ * size_D_3_ + d_3_] = kg_to_bf16(d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]) : 0.0f);
+			d_x_3_[r_ * size_D_3_ + d_3_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]));
 		}
 	}
 }
@@ -1580,13 +1580,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_f32_
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_4_;
 			const kg_index r_ = at_ / size_D_4_;
-			d_x_4_[r_ * size_D_4_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)] : 0.0f;
+			d_x_4_[r_ * size_D_4_ + d_] = d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_4_ = at_ % size_D_4_;
 			const kg_index r_ = at_ / size_D_4_;
-			d_x_4_[r_ * size_D_4_ + d_4_] = d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)] : 0.0f;
+			d_x_4_[r_ * size_D_4_ + d_4_] = d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)];
 		}
 	}
 }
@@ -1621,13 +1621,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_f16_
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_4_;
 			const kg_index r_ = at_ / size_D_4_;
-			d_x_4_[r_ * size_D_4_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+			d_x_4_[r_ * size_D_4_ + d_] = kg_to_f16(kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_4_ = at_ % size_D_4_;
 			const kg_index r_ = at_ / size_D_4_;
-			d_x_4_[r_ * size_D_4_ + d_4_] = kg_to_f16(d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+			d_x_4_[r_ * size_D_4_ + d_4_] = kg_to_f16(kg_from_f16(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]));
 		}
 	}
 }
@@ -1662,13 +1662,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_bf16
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_4_;
 			const kg_index r_ = at_ / size_D_4_;
-			d_x_4_[r_ * size_D_4_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+			d_x_4_[r_ * size_D_4_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_4_ = at_ % size_D_4_;
 			const kg_index r_ = at_ / size_D_4_;
-			d_x_4_[r_ * size_D_4_ + d_4_] = kg_to_bf16(d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+			d_x_4_[r_ * size_D_4_ + d_4_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]));
 		}
 	}
 }
@@ -1705,13 +1705,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_f32_
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_5_;
 			const kg_index r_ = at_ / size_D_5_;
-			d_x_5_[r_ * size_D_5_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)] : 0.0f;
+			d_x_5_[r_ * size_D_5_ + d_] = d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_5_ = at_ % size_D_5_;
 			const kg_index r_ = at_ / size_D_5_;
-			d_x_5_[r_ * size_D_5_ + d_5_] = d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)] : 0.0f;
+			d_x_5_[r_ * size_D_5_ + d_5_] = d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)];
 		}
 	}
 }
@@ -1748,13 +1748,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_f16_
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_5_;
 			const kg_index r_ = at_ / size_D_5_;
-			d_x_5_[r_ * size_D_5_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+			d_x_5_[r_ * size_D_5_ + d_] = kg_to_f16(kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_5_ = at_ % size_D_5_;
 			const kg_index r_ = at_ / size_D_5_;
-			d_x_5_[r_ * size_D_5_ + d_5_] = kg_to_f16(d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+			d_x_5_[r_ * size_D_5_ + d_5_] = kg_to_f16(kg_from_f16(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]));
 		}
 	}
 }
@@ -1791,13 +1791,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_bf16
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_5_;
 			const kg_index r_ = at_ / size_D_5_;
-			d_x_5_[r_ * size_D_5_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+			d_x_5_[r_ * size_D_5_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_5_ = at_ % size_D_5_;
 			const kg_index r_ = at_ / size_D_5_;
-			d_x_5_[r_ * size_D_5_ + d_5_] = kg_to_bf16(d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+			d_x_5_[r_ * size_D_5_ + d_5_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]));
 		}
 	}
 }
@@ -1836,13 +1836,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_f32_
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_6_;
 			const kg_index r_ = at_ / size_D_6_;
-			d_x_6_[r_ * size_D_6_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)] : 0.0f;
+			d_x_6_[r_ * size_D_6_ + d_] = d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_6_ = at_ % size_D_6_;
 			const kg_index r_ = at_ / size_D_6_;
-			d_x_6_[r_ * size_D_6_ + d_6_] = d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)] : 0.0f;
+			d_x_6_[r_ * size_D_6_ + d_6_] = d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)];
 		}
 	}
 }
@@ -1881,13 +1881,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_f16_
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_6_;
 			const kg_index r_ = at_ / size_D_6_;
-			d_x_6_[r_ * size_D_6_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+			d_x_6_[r_ * size_D_6_ + d_] = kg_to_f16(kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_6_ = at_ % size_D_6_;
 			const kg_index r_ = at_ / size_D_6_;
-			d_x_6_[r_ * size_D_6_ + d_6_] = kg_to_f16(d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+			d_x_6_[r_ * size_D_6_ + d_6_] = kg_to_f16(kg_from_f16(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]));
 		}
 	}
 }
@@ -1926,13 +1926,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_bf16
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_6_;
 			const kg_index r_ = at_ / size_D_6_;
-			d_x_6_[r_ * size_D_6_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+			d_x_6_[r_ * size_D_6_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_6_ = at_ % size_D_6_;
 			const kg_index r_ = at_ / size_D_6_;
-			d_x_6_[r_ * size_D_6_ + d_6_] = kg_to_bf16(d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+			d_x_6_[r_ * size_D_6_ + d_6_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]));
 		}
 	}
 }
@@ -1973,13 +1973,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_f32_
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_7_;
 			const kg_index r_ = at_ / size_D_7_;
-			d_x_7_[r_ * size_D_7_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)] : 0.0f;
+			d_x_7_[r_ * size_D_7_ + d_] = d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_7_ = at_ % size_D_7_;
 			const kg_index r_ = at_ / size_D_7_;
-			d_x_7_[r_ * size_D_7_ + d_7_] = d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)] : 0.0f;
+			d_x_7_[r_ * size_D_7_ + d_7_] = d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)];
 		}
 	}
 }
@@ -2020,13 +2020,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_f16_
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_7_;
 			const kg_index r_ = at_ / size_D_7_;
-			d_x_7_[r_ * size_D_7_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+			d_x_7_[r_ * size_D_7_ + d_] = kg_to_f16(kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_7_ = at_ % size_D_7_;
 			const kg_index r_ = at_ / size_D_7_;
-			d_x_7_[r_ * size_D_7_ + d_7_] = kg_to_f16(d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+			d_x_7_[r_ * size_D_7_ + d_7_] = kg_to_f16(kg_from_f16(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]));
 		}
 	}
 }
@@ -2067,13 +2067,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_bf16
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_7_;
 			const kg_index r_ = at_ / size_D_7_;
-			d_x_7_[r_ * size_D_7_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+			d_x_7_[r_ * size_D_7_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_7_ = at_ % size_D_7_;
 			const kg_index r_ = at_ / size_D_7_;
-			d_x_7_[r_ * size_D_7_ + d_7_] = kg_to_bf16(d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+			d_x_7_[r_ * size_D_7_ + d_7_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]));
 		}
 	}
 }
@@ -2116,13 +2116,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_f32_
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_8_;
 			const kg_index r_ = at_ / size_D_8_;
-			d_x_8_[r_ * size_D_8_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)] : 0.0f;
+			d_x_8_[r_ * size_D_8_ + d_] = d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)];
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_8_ = at_ % size_D_8_;
 			const kg_index r_ = at_ / size_D_8_;
-			d_x_8_[r_ * size_D_8_ + d_8_] = d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)] : 0.0f;
+			d_x_8_[r_ * size_D_8_ + d_8_] = d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)];
 		}
 	}
 }
@@ -2165,13 +2165,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_f16_
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_8_;
 			const kg_index r_ = at_ / size_D_8_;
-			d_x_8_[r_ * size_D_8_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+			d_x_8_[r_ * size_D_8_ + d_] = kg_to_f16(kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_8_ = at_ % size_D_8_;
 			const kg_index r_ = at_ / size_D_8_;
-			d_x_8_[r_ * size_D_8_ + d_8_] = kg_to_f16(d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+			d_x_8_[r_ * size_D_8_ + d_8_] = kg_to_f16(kg_from_f16(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]));
 		}
 	}
 }
@@ -2214,13 +2214,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_bf16
 			const kg_index at_ = from_ + (i_ * 256 + thread_);
 			const kg_index d_ = at_ % size_D_8_;
 			const kg_index r_ = at_ / size_D_8_;
-			d_x_8_[r_ * size_D_8_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+			d_x_8_[r_ * size_D_8_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]));
 		}
 	} else {
 		for (kg_index at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const kg_index d_8_ = at_ % size_D_8_;
 			const kg_index r_ = at_ / size_D_8_;
-			d_x_8_[r_ * size_D_8_ + d_8_] = kg_to_bf16(d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+			d_x_8_[r_ * size_D_8_ + d_8_] = kg_to_bf16(kg_from_bf16(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]));
 		}
 	}
 }

@@ -209,7 +209,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_f32(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : 0.0f) : t_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : t_;
 		}
 	} else {
 		const kg_index at_ = kg_index(args->before_);
@@ -220,7 +220,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_f32(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : 0.0f) : t_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : t_;
 		}
 	}
 }
@@ -288,7 +288,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_f32_wide(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : 0.0f) : t_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : t_;
 		}
 	}
 }
@@ -326,7 +326,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_f16(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ >= at_ && n_2_ < at_2_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : t_);
 		}
 	} else {
 		const kg_index at_ = kg_index(args->before_);
@@ -337,7 +337,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_f16(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ >= at_ && n_2_ < at_2_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : t_);
 		}
 	}
 }
@@ -405,7 +405,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_f16_wide(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ >= at_ && n_2_ < at_2_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : t_);
 		}
 	}
 }
@@ -443,7 +443,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_bf16(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : t_);
 		}
 	} else {
 		const kg_index at_ = kg_index(args->before_);
@@ -454,7 +454,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_bf16(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : t_);
 		}
 	}
 }
@@ -522,7 +522,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_bf16_wide(
 			const kg_index at_4_ = at_3_ / size_D_;
 			const kg_index n_2_ = at_4_ % size_N_;
 			const kg_index r_ = at_4_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : t_);
 		}
 	}
 }
@@ -558,7 +558,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f32(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = l_ + at_ >= 0 && l_ + at_ < size_N_ ? d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_] : 0.0f;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_];
 		}
 	} else {
 		const kg_index at_ = kg_index(args->before_);
@@ -567,7 +567,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f32(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = l_ + at_ >= 0 && l_ + at_ < size_N_ ? d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_] : 0.0f;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_];
 		}
 	}
 }
@@ -605,16 +605,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f32_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			const bool t_ = l_ + at_ >= 0 && l_ + at_ < size_N_;
-			const kg_index at_4_ = (r_ * size_N_ + (t_ ? l_ + at_ : 0)) * size_D_;
-			if (t_) {
-				kg_load_f32x4(d_y_run_, d_y_ + at_4_ + d_);
-			} else {
-				#pragma unroll
-				for (int i = 0; i < 4; ++i) {
-					(d_y_run_)[i] = 0.0f;
-				}
-			}
+			const kg_index at_4_ = (r_ * size_N_ + (l_ + at_)) * size_D_;
+			kg_load_f32x4(d_y_run_, d_y_ + at_4_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
@@ -630,7 +622,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f32_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = l_ + at_ >= 0 && l_ + at_ < size_N_ ? d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_] : 0.0f;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_];
 		}
 	}
 }
@@ -666,7 +658,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f16(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]));
 		}
 	} else {
 		const kg_index at_ = kg_index(args->before_);
@@ -675,7 +667,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f16(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]));
 		}
 	}
 }
@@ -713,16 +705,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f16_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			const bool t_ = l_ + at_ >= 0 && l_ + at_ < size_N_;
-			const kg_index at_4_ = (r_ * size_N_ + (t_ ? l_ + at_ : 0)) * size_D_;
-			if (t_) {
-				kg_load_f16x8(d_y_run_, d_y_ + at_4_ + d_);
-			} else {
-				#pragma unroll
-				for (int i = 0; i < 8; ++i) {
-					(d_y_run_)[i] = 0.0f;
-				}
-			}
+			const kg_index at_4_ = (r_ * size_N_ + (l_ + at_)) * size_D_;
+			kg_load_f16x8(d_y_run_, d_y_ + at_4_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
@@ -738,7 +722,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f16_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]));
 		}
 	}
 }
@@ -774,7 +758,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_bf16(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]));
 		}
 	} else {
 		const kg_index at_ = kg_index(args->before_);
@@ -783,7 +767,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_bf16(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]));
 		}
 	}
 }
@@ -821,16 +805,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_bf16_wide
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			const bool t_ = l_ + at_ >= 0 && l_ + at_ < size_N_;
-			const kg_index at_4_ = (r_ * size_N_ + (t_ ? l_ + at_ : 0)) * size_D_;
-			if (t_) {
-				kg_load_bf16x8(d_y_run_, d_y_ + at_4_ + d_);
-			} else {
-				#pragma unroll
-				for (int i = 0; i < 8; ++i) {
-					(d_y_run_)[i] = 0.0f;
-				}
-			}
+			const kg_index at_4_ = (r_ * size_N_ + (l_ + at_)) * size_D_;
+			kg_load_bf16x8(d_y_run_, d_y_ + at_4_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
@@ -846,7 +822,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_bf16_wide
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]));
 		}
 	}
 }

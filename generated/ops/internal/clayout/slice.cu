@@ -207,7 +207,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f32(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_];
 		}
 	} else {
 		const kg_index at_ = kg_index(args->start_);
@@ -216,7 +216,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f32(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_];
 		}
 	}
 }
@@ -254,16 +254,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f32_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			const bool t_ = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_;
-			const kg_index at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
-			if (t_) {
-				kg_load_f32x4(x_run_, x_ + at_4_ + d_);
-			} else {
-				#pragma unroll
-				for (int i = 0; i < 4; ++i) {
-					(x_run_)[i] = 0.0f;
-				}
-			}
+			const kg_index at_4_ = (r_ * size_L_ + (n_2_ + at_)) * size_D_;
+			kg_load_f32x4(x_run_, x_ + at_4_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
@@ -279,7 +271,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f32_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_];
 		}
 	}
 }
@@ -315,7 +307,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f16(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(kg_from_f16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]));
 		}
 	} else {
 		const kg_index at_ = kg_index(args->start_);
@@ -324,7 +316,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f16(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(kg_from_f16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]));
 		}
 	}
 }
@@ -362,16 +354,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f16_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			const bool t_ = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_;
-			const kg_index at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
-			if (t_) {
-				kg_load_f16x8(x_run_, x_ + at_4_ + d_);
-			} else {
-				#pragma unroll
-				for (int i = 0; i < 8; ++i) {
-					(x_run_)[i] = 0.0f;
-				}
-			}
+			const kg_index at_4_ = (r_ * size_L_ + (n_2_ + at_)) * size_D_;
+			kg_load_f16x8(x_run_, x_ + at_4_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
@@ -387,7 +371,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f16_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(kg_from_f16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]));
 		}
 	}
 }
@@ -423,7 +407,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_bf16(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]));
 		}
 	} else {
 		const kg_index at_ = kg_index(args->start_);
@@ -432,7 +416,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_bf16(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]));
 		}
 	}
 }
@@ -470,16 +454,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_bf16_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			const bool t_ = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_;
-			const kg_index at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
-			if (t_) {
-				kg_load_bf16x8(x_run_, x_ + at_4_ + d_);
-			} else {
-				#pragma unroll
-				for (int i = 0; i < 8; ++i) {
-					(x_run_)[i] = 0.0f;
-				}
-			}
+			const kg_index at_4_ = (r_ * size_L_ + (n_2_ + at_)) * size_D_;
+			kg_load_bf16x8(x_run_, x_ + at_4_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
@@ -495,7 +471,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_bf16_wide(
 			const kg_index at_3_ = at_2_ / size_D_;
 			const kg_index n_2_ = at_3_ % size_N_;
 			const kg_index r_ = at_3_ / size_N_;
-			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]));
 		}
 	}
 }
@@ -532,7 +508,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f32(
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f) : 0.0f;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f;
 		}
 	} else {
 		const kg_index at_ = kg_index(args->start_);
@@ -542,7 +518,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f32(
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f) : 0.0f;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -607,7 +583,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f32_wid
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f) : 0.0f;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -644,7 +620,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f16(
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(at_4_ >= 0 && at_4_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f);
 		}
 	} else {
 		const kg_index at_ = kg_index(args->start_);
@@ -654,7 +630,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f16(
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(at_4_ >= 0 && at_4_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -719,7 +695,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f16_wid
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(at_4_ >= 0 && at_4_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -756,7 +732,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_bf16(
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f);
 		}
 	} else {
 		const kg_index at_ = kg_index(args->start_);
@@ -766,7 +742,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_bf16(
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -831,7 +807,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_bf16_wi
 			const kg_index l_ = at_3_ % size_L_;
 			const kg_index r_ = at_3_ / size_L_;
 			const kg_index at_4_ = l_ - at_;
-			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }

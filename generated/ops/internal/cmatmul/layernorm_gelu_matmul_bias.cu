@@ -463,7 +463,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[r_ * size_K_] : 0.0f;
+	const float first_ = 0 < size_K_ ? x_[r_ * size_K_] : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 4;
@@ -617,7 +617,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[r_ * size_K_] : 0.0f;
+	const float first_ = 0 < size_K_ ? x_[r_ * size_K_] : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 4;
@@ -774,7 +774,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_ = thread_ % 32 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -916,7 +916,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -1063,7 +1063,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -1235,7 +1235,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_f16(x_[r_ * size_K_]) : 0.0f;
+	const float first_ = 0 < size_K_ ? kg_from_f16(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
@@ -1389,7 +1389,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_f16(x_[r_ * size_K_]) : 0.0f;
+	const float first_ = 0 < size_K_ ? kg_from_f16(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
@@ -1546,7 +1546,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_ = thread_ % 32 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -1688,7 +1688,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -1835,7 +1835,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -2007,7 +2007,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
+	const float first_ = 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
@@ -2161,7 +2161,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
+	const float first_ = 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
@@ -2318,7 +2318,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_ = thread_ % 32 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -2460,7 +2460,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -2607,7 +2607,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -2803,7 +2803,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -2945,7 +2945,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -3092,7 +3092,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? x_[at_] : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -3233,7 +3233,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -3375,7 +3375,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -3522,7 +3522,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -3663,7 +3663,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -3805,7 +3805,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -3952,7 +3952,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_at_2_ = column_from_ + b_at_;
 	const kg_index b_pos_ = min(b_at_2_, size_N_ - 1);
 	const kg_index at_ = a_pos_ * size_K_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const float rest_ = rest_sum_[a_pos_] / t_2_;
@@ -4555,7 +4555,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			}
 		}
 	}
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -4838,7 +4838,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			kg_load_f32x4(beta_row_ + i_ * 4, beta_ + k_);
 		}
 	}
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -5102,7 +5102,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 32;
 	const kg_index b_at_ = thread_ % 32 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -5238,7 +5238,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -5380,7 +5380,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
 		const kg_index line_ = k_from_ & 15;
@@ -6098,7 +6098,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -6401,7 +6401,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -6681,7 +6681,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 32;
 	const kg_index b_at_ = thread_ % 32 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -6817,7 +6817,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -6959,7 +6959,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
 		const kg_index line_ = k_from_ & 15;
@@ -7730,7 +7730,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -8033,7 +8033,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -8313,7 +8313,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 32;
 	const kg_index b_at_ = thread_ % 32 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -8449,7 +8449,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -8591,7 +8591,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
 		const kg_index line_ = k_from_ & 15;
@@ -9374,7 +9374,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 32;
 	const kg_index b_at_ = thread_ % 32 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -9510,7 +9510,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -9652,7 +9652,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
 		const kg_index line_ = k_from_ & 15;
@@ -10177,7 +10177,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 32;
 	const kg_index b_at_ = thread_ % 32 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -10313,7 +10313,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -10455,7 +10455,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
 		const kg_index line_ = k_from_ & 15;
@@ -10980,7 +10980,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 32;
 	const kg_index b_at_ = thread_ % 32 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -11116,7 +11116,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -11258,7 +11258,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
 		const kg_index line_ = k_from_ & 15;

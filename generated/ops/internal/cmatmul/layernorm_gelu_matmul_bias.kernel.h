@@ -223,7 +223,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1)(const kg_cal
 	float *restrict var_sum_ = call->buf[5];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_args *args = call->block;
 	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	const float t_9_ = (float)kgi_max(args->size_K_, 1);
 	const float t_13_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -308,7 +308,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2)(const kg_cal
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	const float t_3_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -383,7 +383,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1)(const kg_cal
 	float *restrict var_sum_ = call->buf[5];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args *args = call->block;
 	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	const float t_9_ = (float)kgi_max(args->size_K_, 1);
 	const float t_13_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -468,7 +468,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2)(const kg_cal
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	const float t_3_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -543,7 +543,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1)(const kg_ca
 	float *restrict var_sum_ = call->buf[5];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_args *args = call->block;
 	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	const float t_9_ = (float)kgi_max(args->size_K_, 1);
 	const float t_13_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -628,7 +628,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2)(const kg_ca
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	const float t_3_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -708,7 +708,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2)(const kg_cal
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	const float t_3_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -788,7 +788,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2)(const kg_cal
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	const float t_3_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -868,7 +868,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2)(const kg_ca
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	const float t_3_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -993,7 +993,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2)(const k
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args *args = call->block;
 	(void)args;
 	float *restrict kept_ = (float *)call->scratch + 0;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	const float t_6_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
@@ -1150,7 +1150,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4)(const k
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
@@ -1272,7 +1272,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2)(const k
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args *args = call->block;
 	(void)args;
 	float *restrict kept_ = (float *)call->scratch + 0;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	const float t_6_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
@@ -1429,7 +1429,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4)(const k
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
@@ -1551,7 +1551,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2)(const 
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args *args = call->block;
 	(void)args;
 	float *restrict kept_ = (float *)call->scratch + 0;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	const float t_6_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
@@ -1708,7 +1708,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)(const 
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
@@ -1830,7 +1830,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4)(const k
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_K_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_K_ + 511) / 512);
@@ -1932,7 +1932,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4)(const k
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_K_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_K_ + 511) / 512);
@@ -2034,7 +2034,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4)(const 
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const int t_ = 0 < args->size_K_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_K_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_K_ + 511) / 512);

@@ -240,7 +240,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
+	const float first_ = 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
@@ -465,7 +465,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
+	const float first_ = 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
@@ -639,7 +639,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
+	const float first_ = 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
@@ -864,7 +864,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
+	const float first_ = 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
@@ -1038,7 +1038,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
+	const float first_ = 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
@@ -1263,7 +1263,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
+	const float first_ = 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
@@ -1462,7 +1462,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 			}
 		}
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -1707,7 +1707,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
 		}
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -1950,7 +1950,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -2201,7 +2201,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -2458,7 +2458,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -2709,7 +2709,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {

@@ -87,7 +87,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_f32)(const kg_call *call, int64_t lo, 
 	float *restrict rest_ = call->buf[6];
 	const kg_dd4f7221_layernorm_f32_args *args = call->block;
 	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_D_;
+	const int t_ = 0 < args->size_D_;
 	const float t_9_ = (float)kgi_max(args->size_D_, 1);
 	const float t_13_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -177,7 +177,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_f16)(const kg_call *call, int64_t lo, 
 	float *restrict rest_ = call->buf[6];
 	const kg_dd4f7221_layernorm_f16_args *args = call->block;
 	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_D_;
+	const int t_ = 0 < args->size_D_;
 	const float t_9_ = (float)kgi_max(args->size_D_, 1);
 	const float t_13_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -267,7 +267,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_bf16)(const kg_call *call, int64_t lo,
 	float *restrict rest_ = call->buf[6];
 	const kg_dd4f7221_layernorm_bf16_args *args = call->block;
 	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_D_;
+	const int t_ = 0 < args->size_D_;
 	const float t_9_ = (float)kgi_max(args->size_D_, 1);
 	const float t_13_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -358,7 +358,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_grad_f32_1)(const kg_call *call, int64
 	float *d_x_ = call->buf[7];
 	const kg_dd4f7221_layernorm_grad_f32_1_args *args = call->block;
 	(void)args;
-	const int t_2_ = 0 >= 0 && 0 < args->size_D_;
+	const int t_2_ = 0 < args->size_D_;
 	const float t_7_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
@@ -491,7 +491,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_grad_f16_1)(const kg_call *call, int64
 	kg_f16 *d_x_ = call->buf[7];
 	const kg_dd4f7221_layernorm_grad_f16_1_args *args = call->block;
 	(void)args;
-	const int t_2_ = 0 >= 0 && 0 < args->size_D_;
+	const int t_2_ = 0 < args->size_D_;
 	const float t_7_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
@@ -624,7 +624,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_grad_bf16_1)(const kg_call *call, int6
 	kg_bf16 *d_x_ = call->buf[7];
 	const kg_dd4f7221_layernorm_grad_bf16_1_args *args = call->block;
 	(void)args;
-	const int t_2_ = 0 >= 0 && 0 < args->size_D_;
+	const int t_2_ = 0 < args->size_D_;
 	const float t_7_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;

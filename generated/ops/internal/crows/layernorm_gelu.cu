@@ -264,7 +264,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
+	const float first_ = 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
@@ -491,7 +491,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
+	const float first_ = 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
@@ -667,7 +667,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
+	const float first_ = 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
@@ -894,7 +894,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
+	const float first_ = 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
@@ -1070,7 +1070,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
+	const float first_ = 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
@@ -1297,7 +1297,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 16;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
+	const float first_ = 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
@@ -1510,7 +1510,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			}
 		}
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -1793,7 +1793,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			kg_load_f32x4(beta_row_ + i_ * 4, beta_ + d_);
 		}
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -2058,7 +2058,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -2361,7 +2361,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -2642,7 +2642,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
@@ -2945,7 +2945,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const bool t_ = 0 < size_D_;
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {

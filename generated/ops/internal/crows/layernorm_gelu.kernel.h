@@ -71,7 +71,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_f32)(const kg_call *call, int64_t
 	float *restrict rest_ = call->buf[6];
 	const kg_dd4f7221_layernorm_gelu_f32_args *args = call->block;
 	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_D_;
+	const int t_ = 0 < args->size_D_;
 	const float t_9_ = (float)kgi_max(args->size_D_, 1);
 	const float t_13_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -157,7 +157,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_f16)(const kg_call *call, int64_t
 	float *restrict rest_ = call->buf[6];
 	const kg_dd4f7221_layernorm_gelu_f16_args *args = call->block;
 	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_D_;
+	const int t_ = 0 < args->size_D_;
 	const float t_9_ = (float)kgi_max(args->size_D_, 1);
 	const float t_13_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -243,7 +243,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_bf16)(const kg_call *call, int64_
 	float *restrict rest_ = call->buf[6];
 	const kg_dd4f7221_layernorm_gelu_bf16_args *args = call->block;
 	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_D_;
+	const int t_ = 0 < args->size_D_;
 	const float t_9_ = (float)kgi_max(args->size_D_, 1);
 	const float t_13_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -332,7 +332,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_grad_f32_1)(const kg_call *call, 
 	const kg_dd4f7221_layernorm_gelu_grad_f32_1_args *args = call->block;
 	(void)args;
 	float *restrict kept_ = (float *)call->scratch + 0;
-	const int t_ = 0 >= 0 && 0 < args->size_D_;
+	const int t_ = 0 < args->size_D_;
 	const float t_6_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
@@ -440,7 +440,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_grad_f16_1)(const kg_call *call, 
 	const kg_dd4f7221_layernorm_gelu_grad_f16_1_args *args = call->block;
 	(void)args;
 	float *restrict kept_ = (float *)call->scratch + 0;
-	const int t_ = 0 >= 0 && 0 < args->size_D_;
+	const int t_ = 0 < args->size_D_;
 	const float t_6_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
@@ -548,7 +548,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_grad_bf16_1)(const kg_call *call,
 	const kg_dd4f7221_layernorm_gelu_grad_bf16_1_args *args = call->block;
 	(void)args;
 	float *restrict kept_ = (float *)call->scratch + 0;
-	const int t_ = 0 >= 0 && 0 < args->size_D_;
+	const int t_ = 0 < args->size_D_;
 	const float t_6_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
