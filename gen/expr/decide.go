@@ -4,11 +4,22 @@ import "slices"
 
 // Prover decides conditions over positions, sizes and parameters by what the
 // host guarantees: extents are not negative, positions lie inside their axes,
-// the program's requirements hold.
-type Prover struct{ f *facts }
+// the program's requirements hold. It remembers what it has decided, and is for one
+// goroutine.
+type Prover struct {
+	f       *facts
+	decided map[string]verdict
+	given   map[string]*Prover
+}
+
+type verdict struct{ holds, known bool }
 
 // NewProver returns a Prover for expressions of p.
-func NewProver(p *Program) *Prover { return &Prover{newFacts(p)} }
+func NewProver(p *Program) *Prover { return prover(newFacts(p)) }
+
+func prover(f *facts) *Prover {
+	return &Prover{f, map[string]verdict{}, map[string]*Prover{}}
+}
 
 // Given returns a Prover for the positions at which c, a Bool, holds or does not.
 func (v *Prover) Given(c Expr, holds bool) *Prover {
@@ -19,9 +30,13 @@ func (v *Prover) Given(c Expr, holds bool) *Prover {
 		}
 		c = &Binary{Node: b.Node, Op: op, X: b.X, Y: b.Y}
 	}
-	f := *v.f
-	f.given = append(slices.Clone(f.given), f.claims(c)...)
-	return &Prover{&f}
+	key := Key(c)
+	if v.given[key] == nil {
+		f := *v.f
+		f.given = append(slices.Clone(f.given), f.claims(c)...)
+		v.given[key] = prover(&f)
+	}
+	return v.given[key]
 }
 
 // denied are the comparisons of ints that hold where others do not.
@@ -51,27 +66,45 @@ func (v *Prover) Simplify(c Expr) Expr {
 
 // decide proves or refutes a comparison of ints.
 func (v *Prover) decide(c *Binary) (holds, known bool) {
+	key := Key(c)
+	d, there := v.decided[key]
+	if !there {
+		d = v.verdict(c)
+		v.decided[key] = d
+	}
+	return d.holds, d.known
+}
+
+func (v *Prover) verdict(c *Binary) verdict {
 	used := UsedAxes(c)
 	y := v.f.poly(c.Y)
 	atLeast := func(limit poly, sign int64) bool {
 		v.f.work = maxWork
 		return v.f.atLeast(c.X, limit, used, sign)
 	}
-	ge, gt := atLeast(y, 1), atLeast(y.add(constPoly(1), 1), 1)
-	le, lt := atLeast(y, -1), atLeast(y.add(constPoly(1), -1), -1)
+	ge := func() bool { return atLeast(y, 1) }
+	gt := func() bool { return atLeast(y.add(constPoly(1), 1), 1) }
+	le := func() bool { return atLeast(y, -1) }
+	lt := func() bool { return atLeast(y.add(constPoly(1), -1), -1) }
+	either := func(yes, no func() bool) verdict {
+		holds := yes()
+		return verdict{holds, holds || no()}
+	}
+	apart := func() bool { return gt() || lt() }
+	equal := func() bool { return ge() && le() }
 	switch c.Op {
 	case Ge:
-		return ge, ge || lt
+		return either(ge, lt)
 	case Gt:
-		return gt, gt || le
+		return either(gt, le)
 	case Le:
-		return le, le || gt
+		return either(le, gt)
 	case Lt:
-		return lt, lt || ge
+		return either(lt, ge)
 	case Eq:
-		return ge && le, ge && le || gt || lt
+		return either(equal, apart)
 	case Ne:
-		return gt || lt, ge && le || gt || lt
+		return either(apart, equal)
 	}
-	return false, false
+	return verdict{}
 }

@@ -27,8 +27,7 @@ type Builder struct {
 	bufs   map[*expr.Tensor]*ir.Buffer
 	names  map[string]int
 	units  []*expr.Axis
-	facts  *expr.Prover // once it is asked for
-	rough  bool         // of what is computed now the last bits do not count
+	rough  bool // of what is computed now the last bits do not count
 	err    error
 }
 
@@ -96,14 +95,6 @@ func newScope(body *[]ir.Stmt) *scope {
 
 // Err returns the first error met.
 func (b *Builder) Err() error { return b.err }
-
-// prover decides conditions by what the host guarantees for the program.
-func (b *Builder) prover() *expr.Prover {
-	if b.facts == nil {
-		b.facts = expr.NewProver(b.Plan.Program)
-	}
-	return b.facts
-}
 
 func (b *Builder) fail(err error) {
 	if b.err == nil {

@@ -46,6 +46,16 @@ type Plan struct {
 	Chunks []*Chunk
 	// Names are the lets that were inlined, for naming values in the output.
 	Names []Named
+
+	prover *expr.Prover
+}
+
+// Prover decides conditions by what the host guarantees for the program.
+func (p *Plan) Prover() *expr.Prover {
+	if p.prover == nil {
+		p.prover = expr.NewProver(p.Program)
+	}
+	return p.prover
 }
 
 // Named is the expression that a let of the spec stood for.

@@ -29,7 +29,7 @@ func (l *lowering) newMover() *mover {
 	if n == 0 || !l.vec || len(l.k.Reads()) == 0 {
 		return nil
 	}
-	prover := expr.NewProver(l.Plan.Program)
+	prover := l.Plan.Prover()
 	for _, open := range [][]*expr.Axis{l.k.Par[max(n-2, 0):], l.k.Par[n-1:]} {
 		m := &mover{l, prover, open}
 		if !slices.ContainsFunc(l.k.Stores, func(s *plan.Store) bool { return !m.fits(s) }) {
