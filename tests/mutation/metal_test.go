@@ -34,7 +34,7 @@ var tries = []struct {
 	{[]int{5000, 1, 3}, 5}, {[]int{1, 9000, 35}, 6}, {[]int{4104, 8}, 7}, {[]int{1, 130, 67, 41}, 8}, {[]int{3, 8300}, 9},
 	{[]int{40000, 3, 1}, 10}, {[]int{130, 9, 40}, 11}, {[]int{3, 0}, 12}, {[]int{16, 0}, 13},
 	{[]int{4, 24, 8, 3}, 14}, {[]int{2, 40, 8, 5}, 15}, {[]int{2, 21, 6, 4}, 17}, {[]int{1, 600, 2, 600}, 19}, {[]int{1, 4110, 1, 4110}, 21},
-	{[]int{64, 9, 8, 3}, 25},
+	{[]int{64, 9, 8, 3}, 25}, {[]int{6, 7, 4105}, 26}, {[]int{40, 5, 4112}, 28},
 }
 
 // TestMetal leaves out, one at a time, each barrier, each condition before an access, each
@@ -90,10 +90,11 @@ type shader struct {
 	programs  map[sim.Sanitizer]*sim.Program
 }
 
-// user is a variant that launches a function.
+// user is a variant that launches a function, and the kernel that it is of.
 type user struct {
 	op      *gen.Op
 	variant int
+	kernel  int
 }
 
 func newShader(t *testing.T, s *gen.Spec) *shader {
@@ -102,10 +103,10 @@ func newShader(t *testing.T, s *gen.Spec) *shader {
 	blocks := map[string]int{}
 	for _, op := range ops(s) {
 		for v := range op.Bound.Op.Variants {
-			for _, k := range op.Bound.Op.Variants[v].Kernels {
+			for i, k := range op.Bound.Op.Variants[v].Kernels {
 				for _, symbol := range k.Functions() {
 					if _, known := x.users[symbol]; !known {
-						x.users[symbol], blocks[symbol] = user{op, v}, blockOf(&k, symbol)
+						x.users[symbol], blocks[symbol] = user{op, v, i}, blockOf(&k, symbol)
 					}
 				}
 			}
@@ -238,11 +239,11 @@ func (x *shader) launches(t *testing.T, symbol string, extents []int, seed uint6
 // form reads at a time.
 var chunks = []int64{40, 4104}
 
-// contracts reports whether u has a matrix product, whose work is the product of all
+// contracts reports whether u is of a matrix product, whose work is the product of all
 // extents; that of other kernels is bounded by the size of their tensors.
 func contracts(u user) bool {
-	plans := u.op.Bound.Plans
-	return slices.ContainsFunc(plans[u.variant].Kernels, func(k *plan.Kernel) bool { return k.Shape == plan.Contract || k.Shape == plan.Scatter })
+	shape := u.op.Bound.Plans[u.variant].Kernels[u.kernel].Shape
+	return shape == plan.Contract || shape == plan.Scatter
 }
 
 // maxWork is the largest product of extents of a matrix product that is tried.
