@@ -130,8 +130,14 @@ func unguarded(body []ir.Stmt, wanted bool, count func()) ir.Stmt {
 
 func lazyProgram(t *testing.T, name, text string) *expr.Program {
 	t.Helper()
-	text = "doc = \"\"\ndtypes = [\"f32\"]\n[in.x]\nshape = \"R C\"\nfill = 0\n" + text + "[save]\nlazy = [\"kept\"]\n"
-	set, wrong := spec.Load(fstest.MapFS{"specs/lazy/" + name + ".toml": {Data: []byte(text)}}, "specs")
+	return program(t, name, text+"[save]\nlazy = [\"kept\"]\n")
+}
+
+// program is that of a spec with an input x[R, C] and what text adds.
+func program(t *testing.T, name, text string) *expr.Program {
+	t.Helper()
+	text = "doc = \"\"\ndtypes = [\"f32\"]\n[in.x]\nshape = \"R C\"\nfill = 0\n" + text
+	set, wrong := spec.Load(fstest.MapFS{"specs/lower/" + name + ".toml": {Data: []byte(text)}}, "specs")
 	checked, more := expr.Check(set)
 	if list := append(wrong, more...); len(list) > 0 {
 		t.Fatal(list)
