@@ -23,6 +23,7 @@ func TestReadsAskOnce(t *testing.T) {
 		"rejected":  {"[axes]\nN = \"size(C) + k\"\n[require]\nk = \"k >= 0\"\n" + y + "expr = \"where(N < k, 7, x[R, N - k])\"\n", 0},
 		"half":      {"[axes]\nN = \"size(C) + 2*k\"\n[require]\nk = \"k >= 0\"\n" + y + "expr = \"where(N >= k, x[R, N - k], 7)\"\n", 1},
 		"elsewhere": {"[axes]\nN = \"size(C) + k\"\n[require]\nk = \"k >= 0\"\n" + y + "expr = \"where(N >= k, x[R, N - k], 7) + x[R, N - k]\"\n", 1},
+		"bounded":   {"[in.id]\nshape = \"C\"\ntype = \"i32\"\nbounds = \"size(R)\"\nfill = 0\n[axes]\nN = \"size(C) + k\"\n[require]\nk = \"k >= 0\"\n" + y + "expr = \"f32(where(N >= k, id[N - k], 7)) + 0 * x[R, 0]\"\n", 2},
 		"inside":    {"[axes]\nN = \"size(C) + k\"\n[require]\nk = \"k >= 0\"\n" + y + "expr = \"where(N >= k, x[R, N - k] * 2, 7)\"\n", 1},
 	} {
 		pl, err := plan.New(program(t, name, c.text))

@@ -269,7 +269,9 @@ func (b *Builder) side(e expr.Expr, p *expr.Prover) ir.Expr {
 	case *expr.Where:
 		return b.where(e, p)
 	case *expr.Read:
-		return b.read(e, p)
+		if e.T.Bounds == nil { // what has bounds is checked before the choice
+			return b.read(e, p)
+		}
 	}
 	return b.Value(e)
 }
