@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -162,7 +163,7 @@ func (d *device) launch(t testing.TB, k bind.Kernel, tensors [][]byte, block []b
 	if fits && !d.one {
 		wide := d.form(t, k.Wide.Symbol, k, tensors, block, extent)
 		for slot := range min(len(bufs), len(wide)) {
-			if slot < len(k.Buffers) && k.Buffers[slot].Write && !bytes.Equal(bufs[slot], wide[slot]) {
+			if slot < len(k.Buffers) && k.Buffers[slot].Write && !sameBits(d.typeOf(k, slot), bufs[slot], wide[slot]) {
 				t.Errorf("%s: buffer %d has other bits in the wide form, axes %v", k.Symbol, slot, extent)
 			}
 		}
@@ -179,6 +180,23 @@ func (d *device) launch(t testing.TB, k bind.Kernel, tensors [][]byte, block []b
 		}
 	}
 	d.fault = bufs[len(bufs)-1]
+}
+
+// typeOf is the type of a kernel's buffer.
+func (d *device) typeOf(k bind.Kernel, slot int) expr.DType {
+	f := slices.IndexFunc(d.bound.MSL, func(f *ir.Func) bool { return f.Symbol == k.Symbol })
+	return d.bound.MSL[f].Buffers[slot].Type
+}
+
+// sameBits reports whether buffers of a type hold the same bits. The sign of a NaN, which
+// no rule gives, does not count.
+func sameBits(t expr.DType, a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	return slices.EqualFunc(oracle.Decode(t, a), oracle.Decode(t, b), func(x, y float64) bool {
+		return math.Float64bits(x) == math.Float64bits(y) || math.IsNaN(x) && math.IsNaN(y)
+	})
 }
 
 // form runs a function of a kernel and returns its buffers, nil if it did not end.

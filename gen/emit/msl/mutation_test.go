@@ -57,6 +57,8 @@ func subjects(t *testing.T) map[string]subject {
 		"inout": {parsed(t, inoutRow), []call{
 			{axes: ax{"R": {2}, "D": {600}}, terms: 75},
 			{axes: ax{"R": {1}, "D": {4120}}, terms: 75},
+			{axes: ax{"R": {2}, "D": {333}}, terms: 75}, // ends within a run
+			{axes: ax{"R": {1}, "D": {4121}}, terms: 75},
 		}, nil, false},
 		"matmul": {instance(t, "matmul_bias", transposed("n", "n"), f32), []call{
 			{axes: ax{"Z": {2}, "M": {130}, "N": {47}, "K": {39}}},
