@@ -57,12 +57,12 @@ func TestMetal(t *testing.T) {
 			t.Run(s.Name, func(t *testing.T) {
 				t.Parallel()
 				list := newShader(t, s).try(t)
-				(&tally{list: list}).log(t)
+				(&tally{list: list}).check(t)
 				sum.add(list)
 			})
 		}
 	})
-	sum.check(t)
+	sum.log(t)
 }
 
 // rootSpecs are the specs of this repository.
