@@ -25,9 +25,9 @@ func newCall(p *expr.Program, round int) (oracle.Call, *oracle.Sizes, bool) {
 }
 
 // Arguments makes a call of p whose axes have the given extents in turn, those of
-// groups among them; other seeds give other parameters and values,
-// odd ones not the defaults. It reports false when none was found that meets the conditions
-// of p, and when a tensor would be too large to be run here.
+// groups among them; other seeds give other parameters and values. It reports false when
+// none was found that meets the conditions of p, and when a tensor would be too large to
+// be run here.
 func Arguments(p *expr.Program, extents []int, seed uint64) (oracle.Call, *oracle.Sizes, bool) {
 	next := 0
 	dims := func(bool) []int {
@@ -60,7 +60,7 @@ func chooseArguments(p *expr.Program, seed uint64, extents func() func(group boo
 	rng := rand.New(rand.NewPCG(h.Sum64(), seed))
 	const attempts = 1000
 	for attempt := range attempts {
-		call := oracle.Call{Params: chooseParams(rng, p, attempt, seed%2 == 1), Free: map[string][]int{}, Round: true}
+		call := oracle.Call{Params: chooseParams(rng, p, attempt, seed), Free: map[string][]int{}, Round: true}
 		if !shapes(p, extents(), &call) {
 			continue
 		}
@@ -72,13 +72,16 @@ func chooseArguments(p *expr.Program, seed uint64, extents func() func(group boo
 	return oracle.Call{}, nil, false
 }
 
-// chooseParams takes the defaults first, then random values: where others is true, for
-// what is not a float from the beginning.
-func chooseParams(rng *rand.Rand, p *expr.Program, attempt int, others bool) []oracle.Value {
+// chooseParams takes the defaults first, then random values. Odd seeds begin with random
+// values for what is not a float, and every other one of them with random floats, too.
+func chooseParams(rng *rand.Rand, p *expr.Program, attempt int, seed uint64) []oracle.Value {
 	values := oracle.Defaults(p)
 	for i, q := range p.Params {
-		if q.Default == nil || attempt >= 50 || others && q.Type != expr.ParamF32 {
+		switch {
+		case q.Default == nil || attempt >= 50 || q.Type != expr.ParamF32 && seed%2 == 1:
 			values[i] = randomParam(rng, q.Type)
+		case q.Type == expr.ParamF32 && seed%4 == 3:
+			values[i] = oracle.Float([]float64{0.25, 0.5, 0.125}[rng.IntN(3)])
 		}
 	}
 	return values

@@ -21,7 +21,7 @@ var harmlessLeft = []*exchange{
 		"spares an exponential: where the row ends in the first slab the sum that is multiplied is 0",
 	},
 	{
-		regexp.MustCompile(`: condition lt\(\w+_2, args\.size_\w+\)$`),
+		regexp.MustCompile(`: condition lt\(\w+_[23], args\.size_\w+\)$`),
 		"an element beyond the row: registers still hold an earlier one, which a maximum has had, and the sum of a column that is not there is not stored",
 	},
 	{

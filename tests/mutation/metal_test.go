@@ -120,8 +120,8 @@ func newShader(t *testing.T, s *gen.Spec) *shader {
 				continue
 			}
 			if sw := newSwitched(f, blocks[f.Symbol]); len(sw.mutants) > 0 {
-				if found++; !*full && found%3 != 1 {
-					continue // one function of three here, all in make proof
+				if found++; !*full && found%5 != 1 {
+					continue // one function of five here, all in make proof
 				}
 				x.functions[f.Symbol] = sw
 				x.symbols = append(x.symbols, f.Symbol)

@@ -4,7 +4,7 @@ package msl_test
 
 // make proof exchanges every operator and runs products of all layouts.
 const (
-	operatorStep = 13
+	operatorStep = 19
 	everyLayout  = false
 )
 
