@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs the parity suite on a card under a tool of compute-sanitizer, memcheck or
 # racecheck: each operation, those with many golden values in eight parts, and each other
-# test in a process of its own, as many side by side as there are processors. Prints what each gave, and last how many were clean; some
-# tests use no card.
+# test in a process of its own, as many side by side as there are processors. Prints what
+# each gave, and last how many were clean; some tests use no card.
 # Seconds, if given, end the processes that have not ended by then.
 #
 #	scripts/card.sh parity.test && scripts/sanitize.sh racecheck

@@ -171,11 +171,12 @@ func (b *Builder) extent(axes []*expr.Axis) expr.Expr {
 }
 
 // guard makes an indexed load conditional on each index being inside, unless it
-// is the position along that very axis or p knows it, and returns the indices. Where the last
-// one runs with the lanes, those that are outside get the fill, and the index
-// returned is that of the row's beginning. Where an offset is computed before the
-// read, an index outside counts as 0: SIMT index arithmetic has 32 bits, which an
-// offset that nothing reads from must not pass.
+// is the position along that very axis or p knows it, and returns the indices.
+// Where the last one runs with the lanes, those that are outside get the fill, and
+// the index returned is that of the row's beginning. Where an offset is computed
+// before the read, an index outside counts as 0: SIMT index arithmetic has 32 bits,
+// which an offset that nothing reads from must not pass. There what p knows of the
+// side of a choice does not hold yet.
 func (b *Builder) guard(l *ir.Load, e *expr.Read, p *expr.Prover) []expr.Expr {
 	all := expr.Truth(e.At, true)
 	and := func(c expr.Expr) { all = expr.AndOf(e.At, all, c) }
