@@ -312,10 +312,10 @@ func TestCUDASplitForm(t *testing.T) {
 	}
 	for _, c := range []struct{ m, n, k, parts int }{
 		{5, 7, 4096, 16},
-		{5, 7, 1 << 20, 256},
-		{128, 512, 65536, 16},
+		{5, 7, 1 << 17, 256},
+		{128, 512, 4096, 16},
 		{1, 4096, 4096, 4},
-		{1, 4160, 1 << 16, 1}, // tiles enough for half of the card
+		{1, 4160, 4096, 1}, // tiles enough for half of the card
 		{5, 7, 1023, 1},
 		{0, 7, 4096, 0},
 	} {

@@ -2,7 +2,9 @@ package simrun
 
 import (
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/kernelgen/kgen/gen/expr"
 	"github.com/kernelgen/kgen/gen/oracle"
@@ -25,16 +27,36 @@ func newCall(p *expr.Program, round int) (oracle.Call, *oracle.Sizes, bool) {
 }
 
 // Arguments makes a call of p whose axes have the given extents in turn, those of
-// groups among them; other seeds give other parameters and values. It reports false when
-// none was found that meets the conditions of p, and when a tensor would be too large to
-// be run here.
+// groups among them; other seeds give other parameters and values, and every fourth of
+// them rows of -inf, as masks make them. It reports false when none was found that meets
+// the conditions of p, and when a tensor would be too large to be run here.
 func Arguments(p *expr.Program, extents []int, seed uint64) (oracle.Call, *oracle.Sizes, bool) {
 	next := 0
 	dims := func(bool) []int {
 		next++
 		return []int{extents[(next-1)%len(extents)]}
 	}
-	return chooseArguments(p, seed, func() func(group bool) []int { next = 0; return dims })
+	call, sizes, ok := chooseArguments(p, seed, func() func(group bool) []int { next = 0; return dims })
+	if ok && seed%4 == 2 {
+		maskRows(p, call)
+	}
+	return call, sizes, ok
+}
+
+// maskRows gives every third row of the floats, from the first, -inf.
+func maskRows(p *expr.Program, call oracle.Call) {
+	for i, t := range p.Ins {
+		in := call.Ins[i]
+		if t.Type == expr.I32 || t.Type == expr.U8 || len(in.Shape) == 0 {
+			continue
+		}
+		width := in.Shape[len(in.Shape)-1]
+		for j := range in.Data {
+			if j/width%3 == 0 {
+				in.Data[j] = math.Inf(-1)
+			}
+		}
+	}
 }
 
 // turns gives extents to axes, and dimensions to groups, in turn.
@@ -145,14 +167,16 @@ func shapes(p *expr.Program, extent func(group bool) []int, call *oracle.Call) b
 	return true
 }
 
-// fill gives the inputs their values: floats around zero, bits, and integers
-// within their bounds.
+// fill gives the inputs their values: floats around zero, bits, and integers within their
+// bounds, or what the bounds except.
 func fill(rng *rand.Rand, p *expr.Program, sizes *oracle.Sizes, call *oracle.Call) error {
 	for i, t := range p.Ins {
 		limit, err := oracle.Bound(p, sizes, call.Params, t)
 		if err != nil {
 			return err
 		}
+		except := slices.Index(p.Params, t.Except)
+		none := limit <= 0 && except >= 0
 		if limit <= 0 {
 			limit = 4
 		}
@@ -161,6 +185,9 @@ func fill(rng *rand.Rand, p *expr.Program, sizes *oracle.Sizes, call *oracle.Cal
 			switch t.Type {
 			case expr.I32:
 				v = float64(rng.Int64N(limit))
+				if except >= 0 && (none || rng.IntN(4) == 0) {
+					v = float64(call.Params[except].I)
+				}
 			case expr.U8:
 				v = float64(rng.IntN(2))
 			}

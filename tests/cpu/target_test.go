@@ -16,7 +16,7 @@ import (
 const support = "../../../gen/emit/c/support"
 
 // cflags are what cgo passes for generated kernels, and all warnings as errors.
-var cflags = []string{"-O3", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-I" + support, "-I.", "-Ikernels"}
+var cflags = []string{"-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-I" + support, "-I.", "-Ikernels"}
 
 // target is a compiler and the way to run what it makes.
 type target struct {
