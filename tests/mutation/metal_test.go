@@ -33,8 +33,8 @@ var tries = []struct {
 	{[]int{70, 33, 18, 7}, 0}, {[]int{40, 104, 24, 16}, 1}, {[]int{5, 520}, 2}, {[]int{3, 4104}, 3}, {[]int{2, 66, 47, 39}, 4},
 	{[]int{5000, 1, 3}, 5}, {[]int{1, 9000, 35}, 6}, {[]int{4104, 8}, 7}, {[]int{1, 130, 67, 41}, 8}, {[]int{3, 8300}, 9},
 	{[]int{40000, 3, 1}, 10}, {[]int{130, 9, 40}, 11}, {[]int{3, 0}, 12}, {[]int{16, 0}, 13}, {[]int{600, 0, 8}, 27},
-	{[]int{4, 24, 8, 3}, 14}, {[]int{2, 40, 8, 5}, 15}, {[]int{2, 21, 6, 4}, 17}, {[]int{1, 600, 2, 600}, 19}, {[]int{1, 4110, 1, 4110}, 21},
-	{[]int{64, 9, 8, 3}, 25}, {[]int{6, 7, 4105}, 26}, {[]int{40, 5, 4112}, 28},
+	{[]int{3, 24, 8, 3}, 14}, {[]int{2, 40, 8, 5}, 15}, {[]int{2, 21, 6, 4}, 17}, {[]int{1, 600, 1, 600}, 19}, {[]int{1, 4110, 1, 4110}, 21},
+	{[]int{9, 9, 8, 3}, 25}, {[]int{6, 7, 4105}, 26}, {[]int{40, 5, 4112}, 28},
 }
 
 // TestMetal leaves out, one at a time, each barrier, each condition before an access, each
@@ -88,6 +88,7 @@ type shader struct {
 	text      []byte
 	dir       string
 	programs  map[sim.Sanitizer]*sim.Program
+	groups    [2]int // launches are tried with more groups than the first, up to the second
 }
 
 // user is a variant that launches a function, and the kernel that it is of.
@@ -172,7 +173,8 @@ func (x *shader) program(t *testing.T, san sim.Sanitizer) *sim.Program {
 
 // try runs every mutant of every function until it is found out: barriers under the
 // thread sanitizer, all others under the address sanitizer and then, since what several
-// threads do that one should do is a race, under the thread sanitizer.
+// threads do that one should do is a race, under the thread sanitizer. Launches of many
+// groups are for what those of few do not show.
 func (x *shader) try(t *testing.T) []*outcome {
 	var list []*outcome
 	for _, symbol := range x.symbols {
@@ -180,14 +182,16 @@ func (x *shader) try(t *testing.T) []*outcome {
 			list = append(list, &outcome{left: m, symbol: symbol})
 		}
 	}
-	for _, e := range tries {
-		x.tryExtents(t, e.extents, e.seed, list, sim.Thread, func(o *outcome) bool { return o.kind == barrier && o.how != byRace })
-		x.tryExtents(t, e.extents, e.seed, list, sim.Address|sim.Undefined, func(o *outcome) bool {
-			return o.kind != barrier && o.how != byAddress && o.how != byTime && (o.how == unseen || o.tries < enoughTries)
-		})
-	}
-	for _, e := range tries {
-		x.tryExtents(t, e.extents, e.seed, list, sim.Thread, func(o *outcome) bool { return o.kind != barrier && o.how == unseen && !o.harmless() })
+	for _, x.groups = range [][2]int{{0, fewGroups}, {fewGroups, maxGroups}} {
+		for _, e := range tries {
+			x.tryExtents(t, e.extents, e.seed, list, sim.Thread, func(o *outcome) bool { return o.kind == barrier && o.how != byRace })
+			x.tryExtents(t, e.extents, e.seed, list, sim.Address|sim.Undefined, func(o *outcome) bool {
+				return o.kind != barrier && o.how != byAddress && o.how != byTime && (o.how == unseen || o.tries < enoughTries)
+			})
+		}
+		for _, e := range tries {
+			x.tryExtents(t, e.extents, e.seed, list, sim.Thread, func(o *outcome) bool { return o.kind != barrier && o.how == unseen && !o.harmless() })
+		}
 	}
 	return list
 }
@@ -265,13 +269,18 @@ func (x *shader) jobs(t *testing.T, u user, symbol string, call oracle.Call, chu
 		t.Fatal(err)
 	}
 	list = slices.DeleteFunc(list, func(l simrun.Launch) bool {
-		return l.Job.Kernel != symbol || l.Job.Grid[0]*l.Job.Grid[1]*l.Job.Grid[2] > maxGroups
+		n := l.Job.Grid[0] * l.Job.Grid[1] * l.Job.Grid[2]
+		return l.Job.Kernel != symbol || n <= x.groups[0] || n > x.groups[1]
 	})
 	return list
 }
 
-// maxGroups is how many groups a launch may have that is tried.
-const maxGroups = 700
+// A launch with more than fewGroups groups takes long, and none is tried with more than
+// maxGroups.
+const (
+	fewGroups = 700
+	maxGroups = 4200
+)
 
 // tryLaunch runs mutants on a launch, on which the kernel as it is must be clean.
 func (x *shader) tryLaunch(t *testing.T, l simrun.Launch, san sim.Sanitizer, list []*outcome, wanted func(*outcome) bool) {
