@@ -122,7 +122,7 @@ func FuzzIndex(f *testing.F) {
 		"a = 1", "[a]\nb = 'x'", "a.b.c = \"\\u00e4\"", "a = \"\"\"\nx \\\n  y\"\"\"\"\"",
 		"a = [1, {b = 2}, [[]]]", "[[a]]\n[a.b]\nc = 1979-05-27 07:32:00Z\n[[a]]",
 		"a = {b = '''\n''', \"c d\".'e' = inf, }", "\"\" = 1", "a = '''''x'''''", "a=\"#\" # \" ]",
-		"a = {\n# c\n b = 1,\n}", "\xef\xbb\xbfa = 1\r\nb = \"\"\"\r\n\r\n\"\"\"", "a = [\n]\n", "a = 0x_1",
+		"a = {\n# c\n b = 1,\n}", "\xef\xbb\xbfa = 1\r\nb = \"\"\"\r\n\r\n\"\"\"", "a = [\n]\n", "a = 0x_1", `a = """` + sixQuotes,
 	} {
 		f.Add([]byte(s))
 	}
@@ -136,6 +136,9 @@ func FuzzIndex(f *testing.F) {
 			return
 		}
 		root, err := buildIndex(src)
+		if err != nil && strings.Contains(src.Text, sixQuotes) {
+			return
+		}
 		if err != nil {
 			t.Fatalf("the library accepts %q, the index says %v", src.Text, err)
 		}
@@ -145,6 +148,10 @@ func FuzzIndex(f *testing.F) {
 		checkPlaces(t, src, root)
 	})
 }
+
+// sixQuotes ends no string in TOML, which has at most two quotes before the three that
+// do. After an escaped backslash the library takes them.
+const sixQuotes = `\\""""""`
 
 // checkPlaces verifies that keys and values stand where the index says, and
 // that places inside a string rise.

@@ -23,18 +23,18 @@ import (
 )
 
 // tries are the extents that the axes of an op get in turn, one list a call, and the seed
-// of its parameters: odd extents, ones that wide forms take and that end within a tile, and
+// of its parameters: few of all, odd extents, ones that wide forms take and that end within a tile, and
 // long rows and columns; small ones for what takes the product of all of them; and slices
 // of nothing.
 var tries = []struct {
 	extents []int
 	seed    uint64
 }{
-	{[]int{70, 33, 18, 7}, 0}, {[]int{40, 104, 24, 16}, 1}, {[]int{5, 520}, 2}, {[]int{3, 4104}, 3}, {[]int{2, 66, 47, 39}, 4},
+	{[]int{2, 33, 18, 7}, 0}, {[]int{70, 33, 18, 7}, 0}, {[]int{40, 104, 24, 16}, 1}, {[]int{5, 520}, 2}, {[]int{3, 4104}, 3}, {[]int{2, 66, 47, 39}, 4},
 	{[]int{5000, 1, 3}, 5}, {[]int{1, 9000, 35}, 6}, {[]int{4104, 8}, 7}, {[]int{1, 130, 67, 41}, 8}, {[]int{3, 8300}, 9},
 	{[]int{40000, 3, 1}, 10}, {[]int{130, 9, 40}, 11}, {[]int{3, 0}, 12}, {[]int{16, 0}, 13}, {[]int{600, 0, 8}, 27},
 	{[]int{4, 24, 8, 3}, 14}, {[]int{2, 40, 8, 5}, 15}, {[]int{2, 21, 6, 4}, 17}, {[]int{1, 600, 2, 600}, 19}, {[]int{1, 4110, 1, 4110}, 21},
-	{[]int{64, 9, 8, 3}, 25}, {[]int{6, 7, 4105}, 26}, {[]int{40, 5, 4112}, 28},
+	{[]int{64, 9, 8, 3}, 25}, {[]int{6, 7, 4105}, 26}, {[]int{40, 5, 4112}, 28}, {[]int{2, 2500, 3, 2}, 29}, {[]int{2, 2500, 8, 2}, 30},
 }
 
 // TestMetal leaves out, one at a time, each barrier, each condition before an access, each
