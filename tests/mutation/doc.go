@@ -8,6 +8,6 @@
 //
 // It tests the runner of Metal sources, too: what keeps the threads of a kernel apart,
 // and its accesses in bounds, is left out, and the sanitizers must see it. The usual
-// run tries one function in five of the small specs; -full takes those of this
+// run tries one function in twelve of the small specs; -full takes those of this
 // repository, and all of their functions.
 package mutation

@@ -23,9 +23,9 @@ import (
 )
 
 // tries are the extents that the axes of an op get in turn, one list a call, and the seed
-// of its parameters: few of all, odd extents, ones that wide forms take and that end within a tile, and
-// long rows and columns; small ones for what takes the product of all of them; and slices
-// of nothing.
+// of its parameters: few of all, odd extents, ones that wide forms take and that end within
+// a tile, and long rows and columns; small ones for what takes the product of all of them;
+// and slices of nothing.
 var tries = []struct {
 	extents []int
 	seed    uint64
@@ -284,6 +284,7 @@ const (
 
 // tryLaunch runs mutants on a launch, on which the kernel as it is must be clean.
 func (x *shader) tryLaunch(t *testing.T, l simrun.Launch, san sim.Sanitizer, list []*outcome, wanted func(*outcome) bool) {
+	x.program(t, san) // takes no part in the time
 	start := time.Now()
 	intact := x.run(t, l, -1, san, intactLimit)
 	if intact == nil {
