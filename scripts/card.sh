@@ -1,56 +1,50 @@
 #!/bin/sh
-# Builds what runs on a machine with an NVIDIA card into bin/card: the tests of the
-# backend, of the runtime and of graphs, the parity suite, the example and the
-# measurements. It needs neither Go nor a network there. Arguments choose some of the
-# programs; without any it builds all but graph.test, nn.test and charlm, 94 MiB together
-# (xz takes them to a sixth).
+# Builds what runs on a machine with an NVIDIA card into the folder bin/card: the tests of
+# the backend, of the runtime, of graphs and of layers, the parity suite, the soak, the
+# character model and the measurements, with the files that they read. That machine needs
+# neither Go nor a network; scripts/oncard.sh says what it has to have. There,
 #
-#	(cd runtime/internal/cuda && ../../../bin/card/backend.test)
-#	(cd runtime && ../bin/card/runtime.test)
-#	(cd tests/parity && ../../bin/card/parity.test)
-#	scripts/sanitize.sh memcheck
-#	(cd tests/programs && ../../bin/card/programs.test -test.v -test.run Card -soak 8m)
-#	(cd examples/charlm && ../../bin/card/charlm.test -test.v -test.run Card)
+#	card/run.sh
 #
-# scripts/card.sh graph.test nn.test card charlm builds the rest:
-#
-#	(cd graph && ../bin/card/graph.test)
-#	(cd tests/nn && ../../bin/card/nn.test)
-#	python3 tests/bench/card/beside.py bin/card/card
-#
-# runtime.test runs its tests on the CPU, the reference device and the card; with
-# -test.run '/cuda|Card' what has a part for each device runs on the card alone.
-# beside.py trains the character model, too, where charlm lies beside card.
+# runs all of it and prints a short table last.
 set -eu
 cd "$(dirname "$0")/.."
 export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
-
-# package prints the package of a program.
-package() {
-	case $1 in
-	backend.test) echo ./runtime/internal/cuda ;;
-	runtime.test) echo ./runtime ;;
-	graph.test) echo ./graph ;;
-	nn.test) echo ./tests/nn ;;
-	parity.test) echo ./tests/parity ;;
-	programs.test) echo ./tests/programs ;;
-	charlm.test | charlm) echo ./examples/charlm ;;
-	card) echo ./tests/bench/card ;;
-	*)
-		echo "card: no program $1" >&2
-		return 1
-		;;
-	esac
-}
+limit=60 # MiB that the folder may have
 
 rm -rf bin/card
 mkdir -p bin/card
-[ $# -gt 0 ] || set -- backend.test runtime.test parity.test programs.test charlm.test card
-for name; do
-	pkg=$(package "$name")
-	case $name in
-	*.test) go test -c -tags cudatest -ldflags='-s -w' -o "bin/card/$name" "$pkg" ;;
-	*) go build -ldflags='-s -w' -o "bin/card/$name" "$pkg" ;;
+
+# built builds a program of a package, or its tests if its name ends in .test.
+built() {
+	programs="${programs:-} bin/card/$1"
+	case $1 in
+	*.test) go test -c -tags cudatest -ldflags='-s -w' -o "bin/card/$1" "$2" ;;
+	*) go build -ldflags='-s -w' -o "bin/card/$1" "$2" ;;
 	esac
-done
+}
+
+built backend.test ./runtime/internal/cuda
+built runtime.test ./runtime
+built graph.test ./graph
+built nn.test ./tests/nn
+built parity.test ./tests/parity
+built programs.test ./tests/programs
+built charlm.test ./examples/charlm
+built charlm ./examples/charlm
+built card ./tests/bench/card
+
+cp scripts/oncard.sh bin/card/run.sh
+git rev-parse HEAD >bin/card/commit
+# Most of a program is what all of them have; the window of xz reaches over three.
+# shellcheck disable=SC2086 # a list of names
+tar -c $programs bin/card/commit scripts/sanitize.sh specs generated/ops/internal tests/golden \
+	tests/parity/rules_test.go tests/bench/card data/moby-dick.txt |
+	xz -T1 --lzma2=preset=3,dict=64MiB >bin/card/files.tar.xz
+# shellcheck disable=SC2086
+rm $programs bin/card/commit
 du -sh bin/card
+[ "$(du -sm bin/card | cut -f1)" -lt $limit ] || {
+	echo "card: bin/card has $limit MiB or more: leave something out" >&2
+	exit 1
+}

@@ -54,3 +54,4 @@ fi
 } | xargs -P "$(nproc)" -I{} sh "$here" "$tool" "$((end - $(date +%s)))" '{}' "$out" | tee "$out/all"
 printf '%s: %d clean, %d without a card, %d failed, %d not run to the end\n' "$tool" \
 	"$(grep -c ^clean "$out/all")" "$(grep -c '^no card' "$out/all")" "$(grep -c ^FAILED "$out/all")" "$(grep -c ^not "$out/all")"
+! grep -q ^FAILED "$out/all"
