@@ -14,6 +14,20 @@
 # What each says lies in logs/, and all together in card.log with a short table last.
 set -eu
 cd "$(dirname "$0")"
+[ $# -gt 0 ] || set -- tests figures memcheck racecheck
+for part; do
+	case $part in
+	tests | figures | memcheck | racecheck) ;;
+	*)
+		echo "run: no part $part: give some of tests, figures, memcheck and racecheck" >&2
+		exit 2
+		;;
+	esac
+done
+card=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader) || {
+	echo "run: no NVIDIA card: nvidia-smi, which comes with its driver, does not find one" >&2
+	exit 1
+}
 tree=$PWD/files logs=$PWD/logs
 if [ ! -e files ]; then
 	mkdir files
@@ -22,8 +36,8 @@ if [ ! -e files ]; then
 fi
 rm -rf logs
 mkdir logs
-# Where the Python on the path has NVRTC and cuBLASLt, the backend looks for them here.
 export PATH="$PATH:/usr/local/cuda/bin" # compute-sanitizer
+# The backend looks for NVRTC and cuBLASLt here, where the Python on the path has them.
 export VIRTUAL_ENV="${VIRTUAL_ENV:-$(python3 -c 'import sys; print(sys.prefix)')}"
 
 passed='^--- PASS'
@@ -63,19 +77,10 @@ figures() {
 	run figures . '^copy: ' python3 -W ignore tests/bench/card/beside.py bin/card/card data/moby-dick.txt
 }
 
-[ $# -gt 0 ] || set -- tests figures memcheck racecheck
-for part; do
-	case $part in
-	tests | figures | memcheck | racecheck) "$part" ;;
-	*)
-		echo "run: no part $part: give some of tests, figures, memcheck and racecheck" >&2
-		exit 2
-		;;
-	esac
-done
+for part; do "$part"; done
 {
 	printf 'run.sh %s: %s, commit %s\n' "$*" "$(date -u '+%Y-%m-%d %H:%M UTC')" "$(cut -c1-7 files/bin/card/commit)"
-	nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
+	echo "$card"
 	[ ! -e logs/figures ] || cat logs/figures
 	echo
 	cat logs/table

@@ -3,9 +3,10 @@
 # racecheck: each operation, those with many golden values in eight parts, and each other
 # test in a process of its own, as many side by side as there are processors. Prints what
 # each gave, and last how many were clean; some tests use no card.
-# Seconds, if given, end the processes that have not ended by then.
+# Fails if one was not clean. Seconds, if given, end the processes that have not ended by
+# then. It runs in the files of scripts/card.sh.
 #
-#	scripts/card.sh parity.test && scripts/sanitize.sh racecheck
+#	scripts/sanitize.sh racecheck 600
 set -eu
 here=$(realpath "$0")
 cd "$(dirname "$0")/../tests/parity"
