@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"fmt"
 	"unsafe"
 )
@@ -13,10 +14,11 @@ const guardBytes = 256
 // NaN.
 const emptyByte = 0xff
 
+var empty = bytes.Repeat([]byte{emptyByte}, 4096)
+
 func setEmpty(p unsafe.Pointer, n int64) {
-	mem := bytesAt(p, n)
-	for i := range mem {
-		mem[i] = emptyByte
+	for mem := bytesAt(p, n); len(mem) > 0; {
+		mem = mem[copy(mem, empty):]
 	}
 }
 

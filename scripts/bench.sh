@@ -36,8 +36,8 @@ peers | models)
 		"$venv/bin/pip" install --quiet numpy torch "$mlx"
 	fi
 	python=$(cd "$venv" && pwd)/bin/python
-	[ "$what" = peers ] || exec go run ./tests/bench/models -python "$python" "$@"
-	exec go run ./tests/bench/peers -python "$python" ${have_openblas:+-blas "$(openblas)"} "$@"
+	[ "$what" = peers ] || exec go run ./tests/bench models -python "$python" "$@"
+	exec go run ./tests/bench peers -python "$python" ${have_openblas:+-blas "$(openblas)"} "$@"
 	;;
 esac
 exec go run ${have_openblas:+-tags openblas} ./tests/bench

@@ -32,7 +32,7 @@ built parity.test ./tests/parity
 built programs.test ./tests/programs
 built charlm.test ./examples/charlm
 built charlm ./examples/charlm
-built card ./tests/bench/card
+built bench ./tests/bench
 
 cp scripts/oncard.sh bin/card/run.sh
 git rev-parse HEAD >bin/card/commit

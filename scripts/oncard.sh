@@ -74,7 +74,7 @@ memcheck() { run memcheck . '^memcheck: ' sh scripts/sanitize.sh memcheck; }
 racecheck() { run racecheck . '^racecheck: ' sh scripts/sanitize.sh racecheck; }
 
 figures() {
-	run figures . '^copy: ' python3 -W ignore tests/bench/card/beside.py bin/card/card data/moby-dick.txt
+	run figures . '^copy: ' python3 -W ignore tests/bench/card/beside.py bin/card/bench data/moby-dick.txt
 }
 
 for part; do "$part"; done

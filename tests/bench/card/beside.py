@@ -1,9 +1,9 @@
-"""Runs what card measures in PyTorch, eager and compiled, and prints both beside the
+"""Runs what `bench card` measures in PyTorch, eager and compiled, and prints both beside the
 share of the copy bandwidth of the card (matrix products: TFLOP/s). Then it trains the
 character model of examples/charlm on both sides, where the program charlm lies beside
-card.
+bench.
 
-    python3 beside.py CARD [TEXT]
+    python3 beside.py BENCH [TEXT]
 """
 import json
 import os
@@ -83,7 +83,7 @@ def ours_per_second(program, text):
 
 
 def measured(command):
-    """What card prints, by operation and type."""
+    """What bench prints, by operation and type."""
     lines = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout.splitlines()
     return {(l["op"], l["type"]): l for l in map(json.loads, lines)}
 
@@ -105,7 +105,7 @@ def main():
     print(f"copy: {copy:.0f} GB/s")
     del a, b
     torch.cuda.empty_cache()
-    ours, generated = measured([sys.argv[1]]), measured([sys.argv[1], "-generated"])
+    ours, generated = measured([sys.argv[1], "card"]), measured([sys.argv[1], "card", "-generated"])
     x = torch.zeros(64, device="cuda")
 
     def chain():

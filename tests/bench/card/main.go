@@ -1,14 +1,15 @@
-// Command card measures operations on the first NVIDIA card and prints a JSON line for
+// Package card measures operations on the first NVIDIA card and prints a JSON line for
 // each: its name, type, milliseconds, the least bytes that it has to move and its float
 // operations. beside.py runs the same in PyTorch and prints both, with the share of
 // what a copy on the card reaches.
 //
-//	card [-generated]
-package main
+//	bench card [-generated]
+package card
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -22,21 +23,26 @@ import (
 
 const rows, cols, classes = 16384, 4096, 32768
 
-func main() {
+// Main runs the program with the arguments after its name.
+func Main(args []string) (err error) {
+	flag := flag.NewFlagSet("card", flag.ExitOnError)
 	generated := flag.Bool("generated", false, "leave nothing to libraries")
-	flag.Parse()
+	if err := flag.Parse(args); err != nil {
+		return err
+	}
 	opts := []runtime.Option{runtime.CUDA(0)}
 	if *generated {
 		opts = append(opts, runtime.WithoutLibraries())
 	}
 	d, err := runtime.Open(opts...)
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
-	defer d.Close()
+	defer func() { err = errors.Join(err, d.Close()) }()
 	chain(d)
 	operations(d, "f32", func(x float32) float32 { return x })
 	operations(d, "f16", runtime.ToFloat16)
+	return nil
 }
 
 // line is what is printed of one case.

@@ -1,4 +1,4 @@
-// Command models times training steps of the models of package nn beside the same steps
+// Package models times training steps of the models of package nn beside the same steps
 // in PyTorch, in turns, in one run:
 //
 //	scripts/bench.sh models
@@ -12,4 +12,4 @@
 // says something.
 //
 // With -trace it prints where the time of our step goes.
-package main
+package models

@@ -1,6 +1,6 @@
 //go:build cgo
 
-package main
+package models
 
 import (
 	"bufio"
@@ -28,8 +28,10 @@ type options struct {
 	trace             bool
 }
 
-func main() {
+// Main runs the program with the arguments after its name.
+func Main(args []string) error {
 	var o options
+	flag := flag.NewFlagSet("models", flag.ExitOnError)
 	flag.StringVar(&o.python, "python", "", "Python that has PyTorch; without one only our step is timed")
 	flag.StringVar(&o.dir, "dir", "tests/bench/models", "folder of models.py")
 	flag.StringVar(&o.only, "only", "", "run the models that match this regular expression")
@@ -37,11 +39,10 @@ func main() {
 	flag.DurationVar(&o.turn, "turn", time.Second, "length of a turn")
 	flag.DurationVar(&o.limit, "limit", 30*time.Second, "time for the turns of one model")
 	flag.BoolVar(&o.trace, "trace", false, "print where the time of our step goes")
-	flag.Parse()
-	if err := run(&o, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "models:", err)
-		os.Exit(1)
+	if err := flag.Parse(args); err != nil {
+		return err
 	}
+	return run(&o, os.Stdout)
 }
 
 func run(o *options, w io.Writer) error {

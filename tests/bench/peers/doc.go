@@ -1,4 +1,4 @@
-// Peers compares the generated kernels with the same operations of PyTorch and
+// Package peers compares the generated kernels with the same operations of PyTorch and
 // MLX on the CPU: same sizes, element types and number of threads, in one run.
 //
 //	scripts/bench.sh peers                        everything
@@ -30,4 +30,4 @@
 // The table gives the ratio of the peer's time to ours (above 1: ours is
 // faster), then the geometric mean for each peer, then every ratio below 0.8, then
 // every result that differed.
-package main
+package peers

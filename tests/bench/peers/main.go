@@ -1,6 +1,6 @@
 //go:build cgo
 
-package main
+package peers
 
 import (
 	"encoding/json"
@@ -23,8 +23,10 @@ type options struct {
 	turn, limit                            time.Duration
 }
 
-func main() {
+// Main runs the program with the arguments after its name.
+func Main(args []string) error {
 	var o options
+	flag := flag.NewFlagSet("peers", flag.ExitOnError)
 	flag.StringVar(&o.python, "python", "python3", "Python that has the peers")
 	flag.StringVar(&o.dir, "dir", "tests/bench/peers", "folder of peers.py")
 	flag.StringVar(&o.only, "only", "", "run the operations that match this regular expression")
@@ -37,11 +39,10 @@ func main() {
 	flag.IntVar(&o.passes, "passes", 1, "how often to run everything; the shortest times count")
 	flag.DurationVar(&o.turn, "turn", 25*time.Millisecond, "length of a turn")
 	flag.DurationVar(&o.limit, "limit", 5*time.Second, "longest time for the turns of one case")
-	flag.Parse()
-	if err := run(&o, os.Stdout, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, "peers:", err)
-		os.Exit(1)
+	if err := flag.Parse(args); err != nil {
+		return err
 	}
+	return run(&o, os.Stdout, os.Stderr)
 }
 
 func run(o *options, stdout, stderr io.Writer) (err error) {
