@@ -133,7 +133,7 @@ func (s *source) threadgroupVarAt(first int) (threadgroupVar, bool) {
 		switch {
 		case t.is(";"):
 			v.end = i
-			return v, v.name > 0
+			return v, v.name > first+1 // behind a type
 		case t.is("*") || t.is("&"):
 			if v.name == 0 {
 				return v, false
