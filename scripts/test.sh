@@ -32,7 +32,8 @@ if [ -n "$unformatted" ]; then
 	exit 1
 fi
 
-stage "go vet"
+stage "go build, go vet"
+go build ./...
 go vet ./...
 
 stage "kgenvet"
