@@ -170,6 +170,9 @@ func (b *Builder) Known(e expr.Expr, x ir.Expr) {
 	b.scopes[len(b.scopes)-1].memo[id] = b.Name(name, x)
 }
 
+// Number is the same for equal expressions.
+func (b *Builder) Number(e expr.Expr) int { return b.ids.id(e) }
+
 // Local gives the value of a tensor that the kernel computes itself.
 func (b *Builder) Local(t *expr.Tensor, x ir.Expr) {
 	b.scopes[len(b.scopes)-1].local[t] = x

@@ -114,7 +114,7 @@ var accuracyOp = runtime.Op{
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 200},
 			C:          closs.AccuracyF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 32}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_accuracy_f16_1_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
@@ -148,7 +148,7 @@ var accuracyOp = runtime.Op{
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 200},
 			C:          closs.AccuracyBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 32}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_accuracy_bf16_1_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {

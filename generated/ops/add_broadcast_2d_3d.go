@@ -166,7 +166,7 @@ var addBroadcast2D3DGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{1}, CostPer: 6400},
 			C:          celementwise.AddBroadcast2D3DGradF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 32}}, Threads: 512},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 16}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2",
@@ -189,7 +189,7 @@ var addBroadcast2D3DGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{1}, CostPer: 6400},
 			C:          celementwise.AddBroadcast2D3DGradF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 32}}, Threads: 512},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 16}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2",
@@ -212,7 +212,7 @@ var addBroadcast2D3DGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{1}, CostPer: 6400},
 			C:          celementwise.AddBroadcast2D3DGradBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 32}}, Threads: 512},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 16}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2",

@@ -179,7 +179,7 @@ var divGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 22400},
 			C:          celementwise.DivGradF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}, {Coef: 3, Axes: []uint8{1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_div_f32",
@@ -214,7 +214,7 @@ var divGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 22400},
 			C:          celementwise.DivGradF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}, {Coef: 3, Axes: []uint8{1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_div_f16",
@@ -249,7 +249,7 @@ var divGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 22400},
 			C:          celementwise.DivGradBF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}, {Coef: 3, Axes: []uint8{1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_div_bf16",

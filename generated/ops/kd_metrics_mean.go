@@ -107,7 +107,7 @@ var kdMetricsMeanOp = runtime.Op{
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 5000},
 			C:          closs.KDMetricsMeanF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 32}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_kd_metrics_mean_f16_1_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}},
 		}, {
@@ -142,7 +142,7 @@ var kdMetricsMeanOp = runtime.Op{
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 5000},
 			C:          closs.KDMetricsMeanBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 32}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_kd_metrics_mean_bf16_1_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}},
 		}, {

@@ -416,8 +416,8 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f32_1(
 	const kg_index size_B_ = kg_index(args.size_B_);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index n_ = size_B_ * size_D_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -561,8 +561,8 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f16_1(
 	const kg_index size_B_ = kg_index(args.size_B_);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index n_ = size_B_ * size_D_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -706,8 +706,8 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_1(
 	const kg_index size_B_ = kg_index(args.size_B_);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index n_ = size_B_ * size_D_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;

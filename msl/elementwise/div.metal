@@ -564,8 +564,8 @@ kernel void kg_dd4f7221_div_grad_f32_2(
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_S_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_S_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -802,8 +802,8 @@ kernel void kg_dd4f7221_div_grad_f16_2(
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_S_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_S_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1040,8 +1040,8 @@ kernel void kg_dd4f7221_div_grad_bf16_2(
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_S_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_S_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;

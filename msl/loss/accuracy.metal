@@ -422,7 +422,7 @@ struct kg_dd4f7221_accuracy_f16_1_args {
 	long size_V_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_accuracy_f16_1(
 		device const half *logits_ [[buffer(0)]],
 		device int *guess_ [[buffer(1)]],
@@ -433,20 +433,20 @@ kernel void kg_dd4f7221_accuracy_f16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float guess_parts_[8];
-	threadgroup int guess_parts_at_[8];
+	threadgroup float guess_parts_[4];
+	threadgroup int guess_parts_at_[4];
 	const kg_index size_V_ = kg_index(args.size_V_);
 	float logits_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
 	const kg_index at_ = r_ * size_V_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index v_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -469,7 +469,7 @@ kernel void kg_dd4f7221_accuracy_f16_1(
 	}
 	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -524,7 +524,7 @@ struct kg_dd4f7221_accuracy_f16_1_wide_args {
 	long size_V_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_accuracy_f16_1_wide(
 		device const half *logits_ [[buffer(0)]],
 		device int *guess_ [[buffer(1)]],
@@ -535,20 +535,20 @@ kernel void kg_dd4f7221_accuracy_f16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float guess_parts_[8];
-	threadgroup int guess_parts_at_[8];
+	threadgroup float guess_parts_[4];
+	threadgroup int guess_parts_at_[4];
 	const kg_index size_V_ = kg_index(args.size_V_);
 	float logits_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
 	const kg_index at_ = r_ * size_V_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index v_ = (i_ * threads_ + thread_) * 8;
 		if (v_ < size_V_) {
 			kg_load_f16x8(logits_run_, logits_ + at_ + v_);
@@ -564,7 +564,7 @@ kernel void kg_dd4f7221_accuracy_f16_1_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
@@ -612,7 +612,7 @@ struct kg_dd4f7221_accuracy_bf16_1_args {
 	long size_V_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_accuracy_bf16_1(
 		device const ushort *logits_ [[buffer(0)]],
 		device int *guess_ [[buffer(1)]],
@@ -623,20 +623,20 @@ kernel void kg_dd4f7221_accuracy_bf16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float guess_parts_[8];
-	threadgroup int guess_parts_at_[8];
+	threadgroup float guess_parts_[4];
+	threadgroup int guess_parts_at_[4];
 	const kg_index size_V_ = kg_index(args.size_V_);
 	float logits_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
 	const kg_index at_ = r_ * size_V_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index v_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -659,7 +659,7 @@ kernel void kg_dd4f7221_accuracy_bf16_1(
 	}
 	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -714,7 +714,7 @@ struct kg_dd4f7221_accuracy_bf16_1_wide_args {
 	long size_V_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_accuracy_bf16_1_wide(
 		device const ushort *logits_ [[buffer(0)]],
 		device int *guess_ [[buffer(1)]],
@@ -725,20 +725,20 @@ kernel void kg_dd4f7221_accuracy_bf16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float guess_parts_[8];
-	threadgroup int guess_parts_at_[8];
+	threadgroup float guess_parts_[4];
+	threadgroup int guess_parts_at_[4];
 	const kg_index size_V_ = kg_index(args.size_V_);
 	float logits_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
 	const kg_index at_ = r_ * size_V_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index v_ = (i_ * threads_ + thread_) * 8;
 		if (v_ < size_V_) {
 			kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
@@ -754,7 +754,7 @@ kernel void kg_dd4f7221_accuracy_bf16_1_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);

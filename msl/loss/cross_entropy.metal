@@ -464,7 +464,7 @@ struct kg_dd4f7221_cross_entropy_f16_args {
 	float label_smoothing_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_cross_entropy_f16(
 		device const half *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -477,16 +477,16 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float top_parts_[8];
-	threadgroup float total_parts_[8];
-	threadgroup float average_sum_parts_[8];
+	threadgroup float top_parts_[4];
+	threadgroup float total_parts_[4];
+	threadgroup float average_sum_parts_[4];
 	const kg_index size_V_ = kg_index(args.size_V_);
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index target_value_ = kg_index(target_[r_]);
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
@@ -503,7 +503,7 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -515,7 +515,7 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -538,7 +538,7 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -555,7 +555,7 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -570,7 +570,7 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -633,7 +633,7 @@ struct kg_dd4f7221_cross_entropy_f16_wide_args {
 	float label_smoothing_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_cross_entropy_f16_wide(
 		device const half *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -646,16 +646,16 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float top_parts_[8];
-	threadgroup float total_parts_[8];
-	threadgroup float average_sum_parts_[8];
+	threadgroup float top_parts_[4];
+	threadgroup float total_parts_[4];
+	threadgroup float average_sum_parts_[4];
 	const kg_index size_V_ = kg_index(args.size_V_);
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index target_value_ = kg_index(target_[r_]);
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
@@ -672,14 +672,14 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_f16x8(logits_slab_ + i_ * 8, logits_ + r_ * size_V_ + v_);
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
@@ -701,7 +701,7 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -717,7 +717,7 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -731,7 +731,7 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				count_ += 8;
@@ -790,7 +790,7 @@ struct kg_dd4f7221_cross_entropy_bf16_args {
 	float label_smoothing_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_cross_entropy_bf16(
 		device const ushort *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -803,16 +803,16 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float top_parts_[8];
-	threadgroup float total_parts_[8];
-	threadgroup float average_sum_parts_[8];
+	threadgroup float top_parts_[4];
+	threadgroup float total_parts_[4];
+	threadgroup float average_sum_parts_[4];
 	const kg_index size_V_ = kg_index(args.size_V_);
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index target_value_ = kg_index(target_[r_]);
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
@@ -829,7 +829,7 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -841,7 +841,7 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -864,7 +864,7 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -881,7 +881,7 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -896,7 +896,7 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -959,7 +959,7 @@ struct kg_dd4f7221_cross_entropy_bf16_wide_args {
 	float label_smoothing_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 		device const ushort *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -972,16 +972,16 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float top_parts_[8];
-	threadgroup float total_parts_[8];
-	threadgroup float average_sum_parts_[8];
+	threadgroup float top_parts_[4];
+	threadgroup float total_parts_[4];
+	threadgroup float average_sum_parts_[4];
 	const kg_index size_V_ = kg_index(args.size_V_);
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index target_value_ = kg_index(target_[r_]);
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args.ignore_index_)) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
@@ -998,14 +998,14 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_bf16x8(logits_slab_ + i_ * 8, logits_ + r_ * size_V_ + v_);
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
@@ -1027,7 +1027,7 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -1043,7 +1043,7 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -1057,7 +1057,7 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				count_ += 8;

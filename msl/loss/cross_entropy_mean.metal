@@ -715,7 +715,7 @@ struct kg_dd4f7221_cross_entropy_mean_f16_1_args {
 	float label_smoothing_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 		device const half *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -729,16 +729,16 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float top_parts_[8];
-	threadgroup float total_parts_[8];
-	threadgroup float average_sum_parts_[8];
+	threadgroup float top_parts_[4];
+	threadgroup float total_parts_[4];
+	threadgroup float average_sum_parts_[4];
 	const kg_index size_V_ = kg_index(args.size_V_);
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -754,7 +754,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -766,7 +766,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -789,7 +789,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -806,7 +806,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -821,7 +821,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -882,7 +882,7 @@ struct kg_dd4f7221_cross_entropy_mean_f16_1_wide_args {
 	float label_smoothing_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 		device const half *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -896,16 +896,16 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float top_parts_[8];
-	threadgroup float total_parts_[8];
-	threadgroup float average_sum_parts_[8];
+	threadgroup float top_parts_[4];
+	threadgroup float total_parts_[4];
+	threadgroup float average_sum_parts_[4];
 	const kg_index size_V_ = kg_index(args.size_V_);
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -921,14 +921,14 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_f16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
@@ -950,7 +950,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -966,7 +966,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -980,7 +980,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				count_ += 8;
@@ -1118,7 +1118,7 @@ struct kg_dd4f7221_cross_entropy_mean_bf16_1_args {
 	float label_smoothing_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 		device const ushort *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -1132,16 +1132,16 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float top_parts_[8];
-	threadgroup float total_parts_[8];
-	threadgroup float average_sum_parts_[8];
+	threadgroup float top_parts_[4];
+	threadgroup float total_parts_[4];
+	threadgroup float average_sum_parts_[4];
 	const kg_index size_V_ = kg_index(args.size_V_);
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -1157,7 +1157,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -1169,7 +1169,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -1192,7 +1192,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -1209,7 +1209,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -1224,7 +1224,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -1285,7 +1285,7 @@ struct kg_dd4f7221_cross_entropy_mean_bf16_1_wide_args {
 	float label_smoothing_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 		device const ushort *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -1299,16 +1299,16 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float top_parts_[8];
-	threadgroup float total_parts_[8];
-	threadgroup float average_sum_parts_[8];
+	threadgroup float top_parts_[4];
+	threadgroup float total_parts_[4];
+	threadgroup float average_sum_parts_[4];
 	const kg_index size_V_ = kg_index(args.size_V_);
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -1324,14 +1324,14 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_bf16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
@@ -1353,7 +1353,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -1369,7 +1369,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -1383,7 +1383,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				count_ += 8;

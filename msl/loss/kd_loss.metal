@@ -382,7 +382,7 @@ struct kg_dd4f7221_kd_loss_f16_args {
 	float beta_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_kd_loss_f16(
 		device const half *student_ [[buffer(0)]],
 		device const half *teacher_ [[buffer(1)]],
@@ -396,10 +396,10 @@ kernel void kg_dd4f7221_kd_loss_f16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float st_parts_[8];
-	threadgroup float ss_parts_[8];
-	threadgroup float tt_parts_[8];
-	threadgroup float gap_sum_parts_[8];
+	threadgroup float st_parts_[4];
+	threadgroup float ss_parts_[4];
+	threadgroup float tt_parts_[4];
+	threadgroup float gap_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_run_[8];
 	float teacher_run_[8];
@@ -407,14 +407,14 @@ kernel void kg_dd4f7221_kd_loss_f16(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -452,7 +452,7 @@ kernel void kg_dd4f7221_kd_loss_f16(
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -531,7 +531,7 @@ struct kg_dd4f7221_kd_loss_f16_wide_args {
 	float beta_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_kd_loss_f16_wide(
 		device const half *student_ [[buffer(0)]],
 		device const half *teacher_ [[buffer(1)]],
@@ -545,10 +545,10 @@ kernel void kg_dd4f7221_kd_loss_f16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float st_parts_[8];
-	threadgroup float ss_parts_[8];
-	threadgroup float tt_parts_[8];
-	threadgroup float gap_sum_parts_[8];
+	threadgroup float st_parts_[4];
+	threadgroup float ss_parts_[4];
+	threadgroup float tt_parts_[4];
+	threadgroup float gap_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_run_[8];
 	float teacher_run_[8];
@@ -556,14 +556,14 @@ kernel void kg_dd4f7221_kd_loss_f16_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(student_run_, student_ + at_ + d_);
@@ -586,7 +586,7 @@ kernel void kg_dd4f7221_kd_loss_f16_wide(
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
@@ -650,7 +650,7 @@ struct kg_dd4f7221_kd_loss_bf16_args {
 	float beta_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_kd_loss_bf16(
 		device const ushort *student_ [[buffer(0)]],
 		device const ushort *teacher_ [[buffer(1)]],
@@ -664,10 +664,10 @@ kernel void kg_dd4f7221_kd_loss_bf16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float st_parts_[8];
-	threadgroup float ss_parts_[8];
-	threadgroup float tt_parts_[8];
-	threadgroup float gap_sum_parts_[8];
+	threadgroup float st_parts_[4];
+	threadgroup float ss_parts_[4];
+	threadgroup float tt_parts_[4];
+	threadgroup float gap_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_run_[8];
 	float teacher_run_[8];
@@ -675,14 +675,14 @@ kernel void kg_dd4f7221_kd_loss_bf16(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -720,7 +720,7 @@ kernel void kg_dd4f7221_kd_loss_bf16(
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -799,7 +799,7 @@ struct kg_dd4f7221_kd_loss_bf16_wide_args {
 	float beta_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_kd_loss_bf16_wide(
 		device const ushort *student_ [[buffer(0)]],
 		device const ushort *teacher_ [[buffer(1)]],
@@ -813,10 +813,10 @@ kernel void kg_dd4f7221_kd_loss_bf16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float st_parts_[8];
-	threadgroup float ss_parts_[8];
-	threadgroup float tt_parts_[8];
-	threadgroup float gap_sum_parts_[8];
+	threadgroup float st_parts_[4];
+	threadgroup float ss_parts_[4];
+	threadgroup float tt_parts_[4];
+	threadgroup float gap_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_run_[8];
 	float teacher_run_[8];
@@ -824,14 +824,14 @@ kernel void kg_dd4f7221_kd_loss_bf16_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(student_run_, student_ + at_ + d_);
@@ -854,7 +854,7 @@ kernel void kg_dd4f7221_kd_loss_bf16_wide(
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);

@@ -615,7 +615,7 @@ struct kg_dd4f7221_kd_metrics_mean_f16_1_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_kd_metrics_mean_f16_1(
 		device const half *student_ [[buffer(0)]],
 		device const half *teacher_ [[buffer(1)]],
@@ -630,10 +630,10 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float st_parts_[8];
-	threadgroup float ss_parts_[8];
-	threadgroup float tt_parts_[8];
-	threadgroup float gap_sum_parts_[8];
+	threadgroup float st_parts_[4];
+	threadgroup float ss_parts_[4];
+	threadgroup float tt_parts_[4];
+	threadgroup float gap_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_run_[8];
 	float teacher_run_[8];
@@ -641,14 +641,14 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = b_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -686,7 +686,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1(
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -762,7 +762,7 @@ struct kg_dd4f7221_kd_metrics_mean_f16_1_wide_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_kd_metrics_mean_f16_1_wide(
 		device const half *student_ [[buffer(0)]],
 		device const half *teacher_ [[buffer(1)]],
@@ -777,10 +777,10 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float st_parts_[8];
-	threadgroup float ss_parts_[8];
-	threadgroup float tt_parts_[8];
-	threadgroup float gap_sum_parts_[8];
+	threadgroup float st_parts_[4];
+	threadgroup float ss_parts_[4];
+	threadgroup float tt_parts_[4];
+	threadgroup float gap_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_run_[8];
 	float teacher_run_[8];
@@ -788,14 +788,14 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = b_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(student_run_, student_ + at_ + d_);
@@ -818,7 +818,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1_wide(
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
@@ -879,7 +879,7 @@ struct kg_dd4f7221_kd_metrics_mean_bf16_1_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_kd_metrics_mean_bf16_1(
 		device const ushort *student_ [[buffer(0)]],
 		device const ushort *teacher_ [[buffer(1)]],
@@ -894,10 +894,10 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float st_parts_[8];
-	threadgroup float ss_parts_[8];
-	threadgroup float tt_parts_[8];
-	threadgroup float gap_sum_parts_[8];
+	threadgroup float st_parts_[4];
+	threadgroup float ss_parts_[4];
+	threadgroup float tt_parts_[4];
+	threadgroup float gap_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_run_[8];
 	float teacher_run_[8];
@@ -905,14 +905,14 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = b_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -950,7 +950,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1(
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1026,7 +1026,7 @@ struct kg_dd4f7221_kd_metrics_mean_bf16_1_wide_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_kd_metrics_mean_bf16_1_wide(
 		device const ushort *student_ [[buffer(0)]],
 		device const ushort *teacher_ [[buffer(1)]],
@@ -1041,10 +1041,10 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float st_parts_[8];
-	threadgroup float ss_parts_[8];
-	threadgroup float tt_parts_[8];
-	threadgroup float gap_sum_parts_[8];
+	threadgroup float st_parts_[4];
+	threadgroup float ss_parts_[4];
+	threadgroup float tt_parts_[4];
+	threadgroup float gap_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float student_run_[8];
 	float teacher_run_[8];
@@ -1052,14 +1052,14 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = b_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(student_run_, student_ + at_ + d_);
@@ -1082,7 +1082,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1_wide(
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);

@@ -183,6 +183,8 @@ kernel void kg_dd4f7221_kl_distill_f32(
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 4 + v_] = t_2_;
+				teacher_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
@@ -245,14 +247,14 @@ kernel void kg_dd4f7221_kl_distill_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 4 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				const float t_2_ = student_2_ / t_;
-				const float t_3_ = t_2_ - s_base_;
-				s_total_thread_ += precise::exp(t_3_);
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_2_ = student_row_[i_ * 4 + v_];
+				const float t_3_ = teacher_row_[i_ * 4 + v_];
+				const float t_4_ = t_2_ - s_base_;
+				s_total_thread_ += precise::exp(t_4_);
+				const float t_5_ = t_3_ - t_base_;
 				t_total_thread_ += precise::exp(t_5_);
+				student_row_[i_ * 4 + v_] = t_4_;
+				teacher_row_[i_ * 4 + v_] = t_5_;
 			}
 		}
 	}
@@ -320,15 +322,11 @@ kernel void kg_dd4f7221_kl_distill_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 4 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_4_ = student_row_[i_ * 4 + v_];
+				const float t_5_ = teacher_row_[i_ * 4 + v_];
 				const float t_log_ = t_5_ - t_2_;
 				const float p_ = precise::exp(t_log_);
-				const float t_6_ = student_2_ / t_;
-				const float t_7_ = t_6_ - s_base_;
-				const float s_log_ = t_7_ - t_3_;
+				const float s_log_ = t_4_ - t_3_;
 				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
@@ -445,6 +443,8 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 4 + v_] = t_2_;
+				teacher_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
@@ -493,14 +493,14 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float student_2_ = student_row_[i_ * 4 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				const float t_2_ = student_2_ / t_;
-				const float t_3_ = t_2_ - s_base_;
-				s_total_thread_ += precise::exp(t_3_);
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_2_ = student_row_[i_ * 4 + v_];
+				const float t_3_ = teacher_row_[i_ * 4 + v_];
+				const float t_4_ = t_2_ - s_base_;
+				s_total_thread_ += precise::exp(t_4_);
+				const float t_5_ = t_3_ - t_base_;
 				t_total_thread_ += precise::exp(t_5_);
+				student_row_[i_ * 4 + v_] = t_4_;
+				teacher_row_[i_ * 4 + v_] = t_5_;
 			}
 		}
 	}
@@ -554,15 +554,11 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float student_2_ = student_row_[i_ * 4 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_4_ = student_row_[i_ * 4 + v_];
+				const float t_5_ = teacher_row_[i_ * 4 + v_];
 				const float t_log_ = t_5_ - t_2_;
 				const float p_ = precise::exp(t_log_);
-				const float t_6_ = student_2_ / t_;
-				const float t_7_ = t_6_ - s_base_;
-				const float s_log_ = t_7_ - t_3_;
+				const float s_log_ = t_4_ - t_3_;
 				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
@@ -677,6 +673,8 @@ kernel void kg_dd4f7221_kl_distill_f16(
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 8 + v_] = t_2_;
+				teacher_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
@@ -739,14 +737,14 @@ kernel void kg_dd4f7221_kl_distill_f16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
-				const float t_3_ = t_2_ - s_base_;
-				s_total_thread_ += precise::exp(t_3_);
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_2_ = student_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
+				const float t_4_ = t_2_ - s_base_;
+				s_total_thread_ += precise::exp(t_4_);
+				const float t_5_ = t_3_ - t_base_;
 				t_total_thread_ += precise::exp(t_5_);
+				student_row_[i_ * 8 + v_] = t_4_;
+				teacher_row_[i_ * 8 + v_] = t_5_;
 			}
 		}
 	}
@@ -814,15 +812,11 @@ kernel void kg_dd4f7221_kl_distill_f16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_4_ = student_row_[i_ * 8 + v_];
+				const float t_5_ = teacher_row_[i_ * 8 + v_];
 				const float t_log_ = t_5_ - t_2_;
 				const float p_ = precise::exp(t_log_);
-				const float t_6_ = student_2_ / t_;
-				const float t_7_ = t_6_ - s_base_;
-				const float s_log_ = t_7_ - t_3_;
+				const float s_log_ = t_4_ - t_3_;
 				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
@@ -939,6 +933,8 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 8 + v_] = t_2_;
+				teacher_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
@@ -987,14 +983,14 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
-				const float t_3_ = t_2_ - s_base_;
-				s_total_thread_ += precise::exp(t_3_);
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_2_ = student_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
+				const float t_4_ = t_2_ - s_base_;
+				s_total_thread_ += precise::exp(t_4_);
+				const float t_5_ = t_3_ - t_base_;
 				t_total_thread_ += precise::exp(t_5_);
+				student_row_[i_ * 8 + v_] = t_4_;
+				teacher_row_[i_ * 8 + v_] = t_5_;
 			}
 		}
 	}
@@ -1048,15 +1044,11 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_4_ = student_row_[i_ * 8 + v_];
+				const float t_5_ = teacher_row_[i_ * 8 + v_];
 				const float t_log_ = t_5_ - t_2_;
 				const float p_ = precise::exp(t_log_);
-				const float t_6_ = student_2_ / t_;
-				const float t_7_ = t_6_ - s_base_;
-				const float s_log_ = t_7_ - t_3_;
+				const float s_log_ = t_4_ - t_3_;
 				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
@@ -1171,6 +1163,8 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 8 + v_] = t_2_;
+				teacher_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
@@ -1233,14 +1227,14 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
-				const float t_3_ = t_2_ - s_base_;
-				s_total_thread_ += precise::exp(t_3_);
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_2_ = student_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
+				const float t_4_ = t_2_ - s_base_;
+				s_total_thread_ += precise::exp(t_4_);
+				const float t_5_ = t_3_ - t_base_;
 				t_total_thread_ += precise::exp(t_5_);
+				student_row_[i_ * 8 + v_] = t_4_;
+				teacher_row_[i_ * 8 + v_] = t_5_;
 			}
 		}
 	}
@@ -1308,15 +1302,11 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_4_ = student_row_[i_ * 8 + v_];
+				const float t_5_ = teacher_row_[i_ * 8 + v_];
 				const float t_log_ = t_5_ - t_2_;
 				const float p_ = precise::exp(t_log_);
-				const float t_6_ = student_2_ / t_;
-				const float t_7_ = t_6_ - s_base_;
-				const float s_log_ = t_7_ - t_3_;
+				const float s_log_ = t_4_ - t_3_;
 				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
@@ -1433,6 +1423,8 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 8 + v_] = t_2_;
+				teacher_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
@@ -1481,14 +1473,14 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
-				const float t_3_ = t_2_ - s_base_;
-				s_total_thread_ += precise::exp(t_3_);
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_2_ = student_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
+				const float t_4_ = t_2_ - s_base_;
+				s_total_thread_ += precise::exp(t_4_);
+				const float t_5_ = t_3_ - t_base_;
 				t_total_thread_ += precise::exp(t_5_);
+				student_row_[i_ * 8 + v_] = t_4_;
+				teacher_row_[i_ * 8 + v_] = t_5_;
 			}
 		}
 	}
@@ -1542,15 +1534,11 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_4_ = student_row_[i_ * 8 + v_];
+				const float t_5_ = teacher_row_[i_ * 8 + v_];
 				const float t_log_ = t_5_ - t_2_;
 				const float p_ = precise::exp(t_log_);
-				const float t_6_ = student_2_ / t_;
-				const float t_7_ = t_6_ - s_base_;
-				const float s_log_ = t_7_ - t_3_;
+				const float s_log_ = t_4_ - t_3_;
 				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
@@ -1626,7 +1614,6 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	float teacher_row_[16];
 	float student_run_[4];
 	float teacher_run_[4];
-	float kept_2_[16];
 	float kept_[16];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
@@ -1669,6 +1656,8 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 4 + v_] = t_2_;
+				teacher_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
@@ -1731,15 +1720,14 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 4 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				const float t_2_ = student_2_ / t_;
+				const float t_2_ = student_row_[i_ * 4 + v_];
+				const float t_3_ = teacher_row_[i_ * 4 + v_];
 				const float student_exp_ = precise::exp(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
-				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
 				t_total_thread_ += precise::exp(t_4_);
-				kept_2_[i_ * 4 + v_] = student_exp_;
+				student_row_[i_ * 4 + v_] = student_exp_;
+				teacher_row_[i_ * 4 + v_] = t_4_;
 			}
 		}
 	}
@@ -1807,14 +1795,13 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				const float t_3_ = teacher_2_ / t_;
-				const float t_4_ = t_3_ - t_base_;
-				const float t_log_ = t_4_ - t_2_;
+				const float t_3_ = teacher_row_[i_ * 4 + v_];
+				const float t_log_ = t_3_ - t_2_;
 				const float p_ = precise::exp(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 4 + v_] = p_;
+				teacher_row_[i_ * 4 + v_] = d_s_log_;
 			}
 		}
 	}
@@ -1866,9 +1853,8 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float p_ = kept_[i_ * 4 + v_];
-				const float student_exp_ = kept_2_[i_ * 4 + v_];
-				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				const float student_exp_ = student_row_[i_ * 4 + v_];
+				const float d_s_log_ = teacher_row_[i_ * 4 + v_];
 				d_student_[at_ + d_2_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
 			}
 		}
@@ -1941,7 +1927,6 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 	float teacher_row_[16];
 	float student_run_[4];
 	float teacher_run_[4];
-	float kept_2_[16];
 	float kept_[16];
 	float d_student_out_[4];
 	const kg_index r_ = kg_index(group.x);
@@ -1974,6 +1959,8 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 4 + v_] = t_2_;
+				teacher_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
@@ -2022,15 +2009,14 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float student_2_ = student_row_[i_ * 4 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				const float t_2_ = student_2_ / t_;
+				const float t_2_ = student_row_[i_ * 4 + v_];
+				const float t_3_ = teacher_row_[i_ * 4 + v_];
 				const float student_exp_ = precise::exp(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
-				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
 				t_total_thread_ += precise::exp(t_4_);
-				kept_2_[i_ * 4 + v_] = student_exp_;
+				student_row_[i_ * 4 + v_] = student_exp_;
+				teacher_row_[i_ * 4 + v_] = t_4_;
 			}
 		}
 	}
@@ -2084,14 +2070,13 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				const float t_3_ = teacher_2_ / t_;
-				const float t_4_ = t_3_ - t_base_;
-				const float t_log_ = t_4_ - t_2_;
+				const float t_3_ = teacher_row_[i_ * 4 + v_];
+				const float t_log_ = t_3_ - t_2_;
 				const float p_ = precise::exp(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 4 + v_] = p_;
+				teacher_row_[i_ * 4 + v_] = d_s_log_;
 			}
 		}
 	}
@@ -2135,9 +2120,8 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float p_ = kept_[i_ * 4 + v_];
-				const float student_exp_ = kept_2_[i_ * 4 + v_];
-				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				const float student_exp_ = student_row_[i_ * 4 + v_];
+				const float d_s_log_ = teacher_row_[i_ * 4 + v_];
 				d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
 			}
 			kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
@@ -2199,7 +2183,6 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	float teacher_row_[16];
 	float student_run_[8];
 	float teacher_run_[8];
-	float kept_2_[16];
 	float kept_[16];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
@@ -2242,6 +2225,8 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 8 + v_] = t_2_;
+				teacher_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
@@ -2304,15 +2289,14 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
+				const float t_2_ = student_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
 				const float student_exp_ = precise::exp(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
-				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
 				t_total_thread_ += precise::exp(t_4_);
-				kept_2_[i_ * 8 + v_] = student_exp_;
+				student_row_[i_ * 8 + v_] = student_exp_;
+				teacher_row_[i_ * 8 + v_] = t_4_;
 			}
 		}
 	}
@@ -2380,14 +2364,13 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_3_ = teacher_2_ / t_;
-				const float t_4_ = t_3_ - t_base_;
-				const float t_log_ = t_4_ - t_2_;
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
+				const float t_log_ = t_3_ - t_2_;
 				const float p_ = precise::exp(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 8 + v_] = p_;
+				teacher_row_[i_ * 8 + v_] = d_s_log_;
 			}
 		}
 	}
@@ -2439,9 +2422,8 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float p_ = kept_[i_ * 8 + v_];
-				const float student_exp_ = kept_2_[i_ * 8 + v_];
-				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				const float student_exp_ = student_row_[i_ * 8 + v_];
+				const float d_s_log_ = teacher_row_[i_ * 8 + v_];
 				d_student_[at_ + d_2_] = half(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
 			}
 		}
@@ -2514,7 +2496,6 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 	float teacher_row_[16];
 	float student_run_[8];
 	float teacher_run_[8];
-	float kept_2_[16];
 	float kept_[16];
 	float d_student_out_[8];
 	const kg_index r_ = kg_index(group.x);
@@ -2547,6 +2528,8 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 8 + v_] = t_2_;
+				teacher_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
@@ -2595,15 +2578,14 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
+				const float t_2_ = student_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
 				const float student_exp_ = precise::exp(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
-				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
 				t_total_thread_ += precise::exp(t_4_);
-				kept_2_[i_ * 8 + v_] = student_exp_;
+				student_row_[i_ * 8 + v_] = student_exp_;
+				teacher_row_[i_ * 8 + v_] = t_4_;
 			}
 		}
 	}
@@ -2657,14 +2639,13 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_3_ = teacher_2_ / t_;
-				const float t_4_ = t_3_ - t_base_;
-				const float t_log_ = t_4_ - t_2_;
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
+				const float t_log_ = t_3_ - t_2_;
 				const float p_ = precise::exp(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 8 + v_] = p_;
+				teacher_row_[i_ * 8 + v_] = d_s_log_;
 			}
 		}
 	}
@@ -2708,9 +2689,8 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float p_ = kept_[i_ * 8 + v_];
-				const float student_exp_ = kept_2_[i_ * 8 + v_];
-				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				const float student_exp_ = student_row_[i_ * 8 + v_];
+				const float d_s_log_ = teacher_row_[i_ * 8 + v_];
 				d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
 			}
 			kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
@@ -2772,7 +2752,6 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	float teacher_row_[16];
 	float student_run_[8];
 	float teacher_run_[8];
-	float kept_2_[16];
 	float kept_[16];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
@@ -2815,6 +2794,8 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 8 + v_] = t_2_;
+				teacher_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
@@ -2877,15 +2858,14 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
+				const float t_2_ = student_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
 				const float student_exp_ = precise::exp(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
-				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
 				t_total_thread_ += precise::exp(t_4_);
-				kept_2_[i_ * 8 + v_] = student_exp_;
+				student_row_[i_ * 8 + v_] = student_exp_;
+				teacher_row_[i_ * 8 + v_] = t_4_;
 			}
 		}
 	}
@@ -2953,14 +2933,13 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_3_ = teacher_2_ / t_;
-				const float t_4_ = t_3_ - t_base_;
-				const float t_log_ = t_4_ - t_2_;
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
+				const float t_log_ = t_3_ - t_2_;
 				const float p_ = precise::exp(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 8 + v_] = p_;
+				teacher_row_[i_ * 8 + v_] = d_s_log_;
 			}
 		}
 	}
@@ -3012,9 +2991,8 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float p_ = kept_[i_ * 8 + v_];
-				const float student_exp_ = kept_2_[i_ * 8 + v_];
-				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				const float student_exp_ = student_row_[i_ * 8 + v_];
+				const float d_s_log_ = teacher_row_[i_ * 8 + v_];
 				d_student_[at_ + d_2_] = kg_to_bf16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
 			}
 		}
@@ -3087,7 +3065,6 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 	float teacher_row_[16];
 	float student_run_[8];
 	float teacher_run_[8];
-	float kept_2_[16];
 	float kept_[16];
 	float d_student_out_[8];
 	const kg_index r_ = kg_index(group.x);
@@ -3120,6 +3097,8 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 8 + v_] = t_2_;
+				teacher_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
@@ -3168,15 +3147,14 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
+				const float t_2_ = student_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
 				const float student_exp_ = precise::exp(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
-				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
 				t_total_thread_ += precise::exp(t_4_);
-				kept_2_[i_ * 8 + v_] = student_exp_;
+				student_row_[i_ * 8 + v_] = student_exp_;
+				teacher_row_[i_ * 8 + v_] = t_4_;
 			}
 		}
 	}
@@ -3230,14 +3208,13 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_3_ = teacher_2_ / t_;
-				const float t_4_ = t_3_ - t_base_;
-				const float t_log_ = t_4_ - t_2_;
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
+				const float t_log_ = t_3_ - t_2_;
 				const float p_ = precise::exp(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 8 + v_] = p_;
+				teacher_row_[i_ * 8 + v_] = d_s_log_;
 			}
 		}
 	}
@@ -3281,9 +3258,8 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float p_ = kept_[i_ * 8 + v_];
-				const float student_exp_ = kept_2_[i_ * 8 + v_];
-				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				const float student_exp_ = student_row_[i_ * 8 + v_];
+				const float d_s_log_ = teacher_row_[i_ * 8 + v_];
 				d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
 			}
 			kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);

@@ -589,7 +589,7 @@ struct kg_dd4f7221_perplexity_f16_1_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_perplexity_f16_1(
 		device const half *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -602,15 +602,15 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float top_parts_[8];
-	threadgroup float total_parts_[8];
+	threadgroup float top_parts_[4];
+	threadgroup float total_parts_[4];
 	const kg_index size_V_ = kg_index(args.size_V_);
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
@@ -623,7 +623,7 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -635,7 +635,7 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -655,7 +655,7 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -710,7 +710,7 @@ struct kg_dd4f7221_perplexity_f16_1_wide_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_perplexity_f16_1_wide(
 		device const half *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -723,15 +723,15 @@ kernel void kg_dd4f7221_perplexity_f16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float top_parts_[8];
-	threadgroup float total_parts_[8];
+	threadgroup float top_parts_[4];
+	threadgroup float total_parts_[4];
 	const kg_index size_V_ = kg_index(args.size_V_);
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
@@ -744,14 +744,14 @@ kernel void kg_dd4f7221_perplexity_f16_1_wide(
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_f16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
@@ -770,7 +770,7 @@ kernel void kg_dd4f7221_perplexity_f16_1_wide(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -900,7 +900,7 @@ struct kg_dd4f7221_perplexity_bf16_1_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_perplexity_bf16_1(
 		device const ushort *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -913,15 +913,15 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float top_parts_[8];
-	threadgroup float total_parts_[8];
+	threadgroup float top_parts_[4];
+	threadgroup float total_parts_[4];
 	const kg_index size_V_ = kg_index(args.size_V_);
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
@@ -934,7 +934,7 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -946,7 +946,7 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -966,7 +966,7 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -1021,7 +1021,7 @@ struct kg_dd4f7221_perplexity_bf16_1_wide_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_perplexity_bf16_1_wide(
 		device const ushort *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -1034,15 +1034,15 @@ kernel void kg_dd4f7221_perplexity_bf16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float top_parts_[8];
-	threadgroup float total_parts_[8];
+	threadgroup float top_parts_[4];
+	threadgroup float total_parts_[4];
 	const kg_index size_V_ = kg_index(args.size_V_);
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
@@ -1055,14 +1055,14 @@ kernel void kg_dd4f7221_perplexity_bf16_1_wide(
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_bf16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
@@ -1081,7 +1081,7 @@ kernel void kg_dd4f7221_perplexity_bf16_1_wide(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll

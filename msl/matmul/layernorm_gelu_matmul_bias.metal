@@ -294,6 +294,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
@@ -342,8 +343,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index k_2_ = k_ + v_;
 			if (k_2_ < size_K_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
@@ -449,6 +449,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
@@ -489,8 +490,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 		if (k_ < size_K_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
@@ -999,8 +999,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_join(
 	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index n_ = size_R_ * size_N_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1041,7 +1041,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args {
 	int wanted_rest_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 		device const half *x_ [[buffer(0)]],
 		device float *mean_ [[buffer(1)]],
@@ -1056,19 +1056,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float var_sum_parts_[8];
+	threadgroup float rest_sum_parts_[4];
+	threadgroup float var_sum_parts_[4];
 	const kg_index size_K_ = kg_index(args.size_K_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_K_ ? float(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1080,7 +1080,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1089,13 +1089,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1131,14 +1132,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	const float t_ = float(max(size_K_, kg_index(1)));
 	const float rest_2_ = rest_sum_2_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index k_2_ = k_ + v_;
 			if (k_2_ < size_K_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
@@ -1147,7 +1147,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1201,7 +1201,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide_args {
 	int wanted_rest_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 		device const half *x_ [[buffer(0)]],
 		device float *mean_ [[buffer(1)]],
@@ -1216,19 +1216,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float var_sum_parts_[8];
+	threadgroup float rest_sum_parts_[4];
+	threadgroup float var_sum_parts_[4];
 	const kg_index size_K_ = kg_index(args.size_K_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_K_ ? float(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + r_ * size_K_ + k_);
@@ -1236,7 +1236,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			#pragma unroll
@@ -1244,13 +1244,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_K_ + k_);
@@ -1279,13 +1280,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 	const float t_ = float(max(size_K_, kg_index(1)));
 	const float rest_2_ = rest_sum_2_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
@@ -1294,7 +1294,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_K_ + k_);
@@ -1794,8 +1794,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_join(
 	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index n_ = size_R_ * size_N_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1836,7 +1836,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_args {
 	int wanted_rest_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 		device const ushort *x_ [[buffer(0)]],
 		device float *mean_ [[buffer(1)]],
@@ -1851,19 +1851,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float var_sum_parts_[8];
+	threadgroup float rest_sum_parts_[4];
+	threadgroup float var_sum_parts_[4];
 	const kg_index size_K_ = kg_index(args.size_K_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1875,7 +1875,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1884,13 +1884,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1926,14 +1927,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	const float t_ = float(max(size_K_, kg_index(1)));
 	const float rest_2_ = rest_sum_2_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index k_2_ = k_ + v_;
 			if (k_2_ < size_K_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
@@ -1942,7 +1942,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1996,7 +1996,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide_args {
 	int wanted_rest_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 		device const ushort *x_ [[buffer(0)]],
 		device float *mean_ [[buffer(1)]],
@@ -2011,19 +2011,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float var_sum_parts_[8];
+	threadgroup float rest_sum_parts_[4];
+	threadgroup float var_sum_parts_[4];
 	const kg_index size_K_ = kg_index(args.size_K_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + r_ * size_K_ + k_);
@@ -2031,7 +2031,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			#pragma unroll
@@ -2039,13 +2039,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_K_ + k_);
@@ -2074,13 +2075,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 	const float t_ = float(max(size_K_, kg_index(1)));
 	const float rest_2_ = rest_sum_2_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
@@ -2089,7 +2089,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_K_ + k_);
@@ -2589,8 +2589,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_join(
 	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index n_ = size_R_ * size_N_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -4324,8 +4324,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_join(
 	const kg_index size_N_parts_ = kg_index(args.size_N_parts_);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index n_ = size_R_ * size_K_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -4383,8 +4383,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_index(args.size_K_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -4435,6 +4435,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? x_[row_ * size_K_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -4478,6 +4479,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 4 + v_] = h_gelu_x_sigmoid_;
+					x_row_[i_ * 4 + v_] = t_3_;
 				}
 			}
 		}
@@ -4541,16 +4543,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -4565,12 +4567,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index k_2_ = k_ + v_;
 				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 4 + v_];
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
@@ -4642,7 +4643,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
@@ -4682,8 +4682,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_index(args.size_K_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -4724,6 +4724,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? x_[row_ * size_K_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -4755,6 +4756,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 4 + v_] = h_gelu_x_sigmoid_;
+					x_row_[i_ * 4 + v_] = t_3_;
 				}
 			}
 		}
@@ -4791,16 +4793,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -4814,12 +4816,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 			if (k_ < size_K_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 4 + v_];
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
@@ -4867,7 +4868,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
@@ -4900,8 +4900,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 	const kg_index size_K_ = kg_index(args.size_K_);
 	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_K_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_K_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -5553,8 +5553,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -6005,8 +6005,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_index(args.size_K_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -6036,6 +6036,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? float(x_[row_ * size_K_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -6094,6 +6095,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+					x_row_[i_ * 8 + v_] = t_3_;
 				}
 			}
 		}
@@ -6157,16 +6159,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -6196,12 +6198,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index k_2_ = k_ + v_;
 				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 8 + v_];
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
@@ -6273,7 +6274,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -6313,8 +6313,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_index(args.size_K_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -6345,6 +6345,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? float(x_[row_ * size_K_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -6378,6 +6379,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+					x_row_[i_ * 8 + v_] = t_3_;
 				}
 			}
 		}
@@ -6414,16 +6416,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -6439,12 +6441,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 				kg_load_f16x8(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 8 + v_];
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
@@ -6492,7 +6493,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -6525,8 +6525,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 	const kg_index size_K_ = kg_index(args.size_K_);
 	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_K_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_K_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -7020,8 +7020,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_join(
 	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index n_ = size_K_ * size_N_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -7234,8 +7234,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -7686,8 +7686,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_index(args.size_K_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -7717,6 +7717,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_K_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -7775,6 +7776,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+					x_row_[i_ * 8 + v_] = t_3_;
 				}
 			}
 		}
@@ -7838,16 +7840,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -7877,12 +7879,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index k_2_ = k_ + v_;
 				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 8 + v_];
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
@@ -7954,7 +7955,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -7994,8 +7994,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_index(args.size_K_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -8026,6 +8026,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_K_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -8059,6 +8060,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+					x_row_[i_ * 8 + v_] = t_3_;
 				}
 			}
 		}
@@ -8095,16 +8097,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -8120,12 +8122,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 				kg_load_bf16x8(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 8 + v_];
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
@@ -8173,7 +8174,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -8206,8 +8206,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 	const kg_index size_K_ = kg_index(args.size_K_);
 	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_K_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_K_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -8701,8 +8701,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_join(
 	const kg_index size_R_parts_ = kg_index(args.size_R_parts_);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index n_ = size_K_ * size_N_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -8915,8 +8915,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;

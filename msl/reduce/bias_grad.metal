@@ -263,8 +263,8 @@ kernel void kg_dd4f7221_bias_grad_f32_2(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -475,8 +475,8 @@ kernel void kg_dd4f7221_bias_grad_f16_2(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -687,8 +687,8 @@ kernel void kg_dd4f7221_bias_grad_bf16_2(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;

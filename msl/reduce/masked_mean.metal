@@ -179,8 +179,8 @@ kernel void kg_dd4f7221_masked_mean_f32_2(
 	const kg_index size_B_ = kg_index(args.size_B_);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index n_ = size_B_ * size_H_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -240,8 +240,8 @@ kernel void kg_dd4f7221_masked_mean_f16_2(
 	const kg_index size_B_ = kg_index(args.size_B_);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index n_ = size_B_ * size_H_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -301,8 +301,8 @@ kernel void kg_dd4f7221_masked_mean_bf16_2(
 	const kg_index size_B_ = kg_index(args.size_B_);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index n_ = size_B_ * size_H_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;

@@ -335,7 +335,7 @@ struct kg_dd4f7221_cosine_similarity_f16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_cosine_similarity_f16(
 		device const half *a_ [[buffer(0)]],
 		device const half *b_ [[buffer(1)]],
@@ -347,9 +347,9 @@ kernel void kg_dd4f7221_cosine_similarity_f16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float ab_parts_[8];
-	threadgroup float aa_parts_[8];
-	threadgroup float bb_parts_[8];
+	threadgroup float ab_parts_[4];
+	threadgroup float aa_parts_[4];
+	threadgroup float bb_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float a_run_[8];
 	float b_run_[8];
@@ -357,13 +357,13 @@ kernel void kg_dd4f7221_cosine_similarity_f16(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -398,7 +398,7 @@ kernel void kg_dd4f7221_cosine_similarity_f16(
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -463,7 +463,7 @@ struct kg_dd4f7221_cosine_similarity_f16_wide_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_cosine_similarity_f16_wide(
 		device const half *a_ [[buffer(0)]],
 		device const half *b_ [[buffer(1)]],
@@ -475,9 +475,9 @@ kernel void kg_dd4f7221_cosine_similarity_f16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float ab_parts_[8];
-	threadgroup float aa_parts_[8];
-	threadgroup float bb_parts_[8];
+	threadgroup float ab_parts_[4];
+	threadgroup float aa_parts_[4];
+	threadgroup float bb_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float a_run_[8];
 	float b_run_[8];
@@ -485,13 +485,13 @@ kernel void kg_dd4f7221_cosine_similarity_f16_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(a_run_, a_ + at_ + d_);
@@ -511,7 +511,7 @@ kernel void kg_dd4f7221_cosine_similarity_f16_wide(
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(a_run_, a_ + at_ + d_);
@@ -561,7 +561,7 @@ struct kg_dd4f7221_cosine_similarity_bf16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_cosine_similarity_bf16(
 		device const ushort *a_ [[buffer(0)]],
 		device const ushort *b_ [[buffer(1)]],
@@ -573,9 +573,9 @@ kernel void kg_dd4f7221_cosine_similarity_bf16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float ab_parts_[8];
-	threadgroup float aa_parts_[8];
-	threadgroup float bb_parts_[8];
+	threadgroup float ab_parts_[4];
+	threadgroup float aa_parts_[4];
+	threadgroup float bb_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float a_run_[8];
 	float b_run_[8];
@@ -583,13 +583,13 @@ kernel void kg_dd4f7221_cosine_similarity_bf16(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -624,7 +624,7 @@ kernel void kg_dd4f7221_cosine_similarity_bf16(
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -689,7 +689,7 @@ struct kg_dd4f7221_cosine_similarity_bf16_wide_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_cosine_similarity_bf16_wide(
 		device const ushort *a_ [[buffer(0)]],
 		device const ushort *b_ [[buffer(1)]],
@@ -701,9 +701,9 @@ kernel void kg_dd4f7221_cosine_similarity_bf16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float ab_parts_[8];
-	threadgroup float aa_parts_[8];
-	threadgroup float bb_parts_[8];
+	threadgroup float ab_parts_[4];
+	threadgroup float aa_parts_[4];
+	threadgroup float bb_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float a_run_[8];
 	float b_run_[8];
@@ -711,13 +711,13 @@ kernel void kg_dd4f7221_cosine_similarity_bf16_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(a_run_, a_ + at_ + d_);
@@ -737,7 +737,7 @@ kernel void kg_dd4f7221_cosine_similarity_bf16_wide(
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(a_run_, a_ + at_ + d_);

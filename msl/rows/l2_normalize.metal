@@ -339,7 +339,7 @@ struct kg_dd4f7221_l2_normalize_f16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_l2_normalize_f16(
 		device const half *x_ [[buffer(0)]],
 		device half *y_ [[buffer(1)]],
@@ -350,18 +350,18 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float sumsq_parts_[8];
+	threadgroup float sumsq_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -374,7 +374,7 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 	}
 	float sumsq_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -388,7 +388,7 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -423,7 +423,7 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -436,7 +436,7 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -465,7 +465,7 @@ struct kg_dd4f7221_l2_normalize_f16_wide_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_l2_normalize_f16_wide(
 		device const half *x_ [[buffer(0)]],
 		device half *y_ [[buffer(1)]],
@@ -476,19 +476,19 @@ kernel void kg_dd4f7221_l2_normalize_f16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float sumsq_parts_[8];
+	threadgroup float sumsq_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float y_out_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
@@ -496,7 +496,7 @@ kernel void kg_dd4f7221_l2_normalize_f16_wide(
 	}
 	float sumsq_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -509,7 +509,7 @@ kernel void kg_dd4f7221_l2_normalize_f16_wide(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
@@ -536,7 +536,7 @@ kernel void kg_dd4f7221_l2_normalize_f16_wide(
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -549,7 +549,7 @@ kernel void kg_dd4f7221_l2_normalize_f16_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
@@ -571,7 +571,7 @@ struct kg_dd4f7221_l2_normalize_bf16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_l2_normalize_bf16(
 		device const ushort *x_ [[buffer(0)]],
 		device ushort *y_ [[buffer(1)]],
@@ -582,18 +582,18 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float sumsq_parts_[8];
+	threadgroup float sumsq_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -606,7 +606,7 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 	}
 	float sumsq_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -620,7 +620,7 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -655,7 +655,7 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -668,7 +668,7 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -697,7 +697,7 @@ struct kg_dd4f7221_l2_normalize_bf16_wide_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_l2_normalize_bf16_wide(
 		device const ushort *x_ [[buffer(0)]],
 		device ushort *y_ [[buffer(1)]],
@@ -708,19 +708,19 @@ kernel void kg_dd4f7221_l2_normalize_bf16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float sumsq_parts_[8];
+	threadgroup float sumsq_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float y_out_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
@@ -728,7 +728,7 @@ kernel void kg_dd4f7221_l2_normalize_bf16_wide(
 	}
 	float sumsq_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -741,7 +741,7 @@ kernel void kg_dd4f7221_l2_normalize_bf16_wide(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
@@ -768,7 +768,7 @@ kernel void kg_dd4f7221_l2_normalize_bf16_wide(
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -781,7 +781,7 @@ kernel void kg_dd4f7221_l2_normalize_bf16_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);

@@ -165,6 +165,7 @@ kernel void kg_dd4f7221_layernorm_f32(
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
@@ -213,10 +214,10 @@ kernel void kg_dd4f7221_layernorm_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
@@ -279,12 +280,10 @@ kernel void kg_dd4f7221_layernorm_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				y_[r_ * size_D_ + d_2_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
+				y_[r_ * size_D_ + d_2_] = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
 			}
 		}
 	}
@@ -391,6 +390,7 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
@@ -431,10 +431,10 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
@@ -477,12 +477,10 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 			kg_load_f32x4(beta_run_, beta_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
+				y_out_[v_] = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
 			}
 			kg_store_f32x4(y_ + r_ * size_D_ + d_, y_out_);
 		}
@@ -525,7 +523,7 @@ struct kg_dd4f7221_layernorm_f16_args {
 	int wanted_rest_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_f16(
 		device const half *x_ [[buffer(0)]],
 		device const half *gamma_ [[buffer(1)]],
@@ -541,10 +539,10 @@ kernel void kg_dd4f7221_layernorm_f16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float var_sum_parts_[8];
+	threadgroup float rest_sum_parts_[4];
+	threadgroup float var_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -552,10 +550,10 @@ kernel void kg_dd4f7221_layernorm_f16(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? float(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -567,7 +565,7 @@ kernel void kg_dd4f7221_layernorm_f16(
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -576,13 +574,14 @@ kernel void kg_dd4f7221_layernorm_f16(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -618,23 +617,23 @@ kernel void kg_dd4f7221_layernorm_f16(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -670,7 +669,7 @@ kernel void kg_dd4f7221_layernorm_f16(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -690,18 +689,16 @@ kernel void kg_dd4f7221_layernorm_f16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				y_[r_ * size_D_ + d_2_] = half(fma(t_3_ * rstd_2_, gamma_2_, beta_2_));
+				const float t_2_ = x_row_[i_ * 8 + v_];
+				y_[r_ * size_D_ + d_2_] = half(fma(t_2_ * rstd_2_, gamma_2_, beta_2_));
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -755,7 +752,7 @@ struct kg_dd4f7221_layernorm_f16_wide_args {
 	int wanted_rest_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_f16_wide(
 		device const half *x_ [[buffer(0)]],
 		device const half *gamma_ [[buffer(1)]],
@@ -771,10 +768,10 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float var_sum_parts_[8];
+	threadgroup float rest_sum_parts_[4];
+	threadgroup float var_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -783,10 +780,10 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? float(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
@@ -794,7 +791,7 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -802,13 +799,14 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -837,22 +835,22 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -881,26 +879,24 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(gamma_run_, gamma_ + d_);
 			kg_load_f16x8(beta_run_, beta_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				y_out_[v_] = fma(t_3_ * rstd_2_, gamma_2_, beta_2_);
+				const float t_2_ = x_row_[i_ * 8 + v_];
+				y_out_[v_] = fma(t_2_ * rstd_2_, gamma_2_, beta_2_);
 			}
 			kg_store_f16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -936,7 +932,7 @@ struct kg_dd4f7221_layernorm_bf16_args {
 	int wanted_rest_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_bf16(
 		device const ushort *x_ [[buffer(0)]],
 		device const ushort *gamma_ [[buffer(1)]],
@@ -952,10 +948,10 @@ kernel void kg_dd4f7221_layernorm_bf16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float var_sum_parts_[8];
+	threadgroup float rest_sum_parts_[4];
+	threadgroup float var_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -963,10 +959,10 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -978,7 +974,7 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -987,13 +983,14 @@ kernel void kg_dd4f7221_layernorm_bf16(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1029,23 +1026,23 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1081,7 +1078,7 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1101,18 +1098,16 @@ kernel void kg_dd4f7221_layernorm_bf16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				y_[r_ * size_D_ + d_2_] = kg_to_bf16(fma(t_3_ * rstd_2_, gamma_2_, beta_2_));
+				const float t_2_ = x_row_[i_ * 8 + v_];
+				y_[r_ * size_D_ + d_2_] = kg_to_bf16(fma(t_2_ * rstd_2_, gamma_2_, beta_2_));
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1166,7 +1161,7 @@ struct kg_dd4f7221_layernorm_bf16_wide_args {
 	int wanted_rest_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_bf16_wide(
 		device const ushort *x_ [[buffer(0)]],
 		device const ushort *gamma_ [[buffer(1)]],
@@ -1182,10 +1177,10 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float var_sum_parts_[8];
+	threadgroup float rest_sum_parts_[4];
+	threadgroup float var_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -1194,10 +1189,10 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
@@ -1205,7 +1200,7 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -1213,13 +1208,14 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -1248,22 +1244,22 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -1292,26 +1288,24 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(gamma_run_, gamma_ + d_);
 			kg_load_bf16x8(beta_run_, beta_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				y_out_[v_] = fma(t_3_ * rstd_2_, gamma_2_, beta_2_);
+				const float t_2_ = x_row_[i_ * 8 + v_];
+				y_out_[v_] = fma(t_2_ * rstd_2_, gamma_2_, beta_2_);
 			}
 			kg_store_bf16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -1363,8 +1357,8 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -1404,6 +1398,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -1442,6 +1437,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 					const float t_4_ = x_2_ - first_ - rest_2_;
 					d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
 					d_rest_part_thread_ += t_3_;
+					x_row_[i_ * 4 + v_] = t_4_;
 				}
 			}
 		}
@@ -1493,16 +1489,16 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -1519,11 +1515,10 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 				if (d_2_ < size_D_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_ - rest_2_;
-					d_x_[row_ * size_D_ + d_2_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+					const float t_5_ = x_row_[i_ * 4 + v_];
+					const float t_6_ = d_y_2_ * gamma_2_;
+					d_x_[row_ * size_D_ + d_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_2_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
 					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
 				}
 			}
@@ -1578,7 +1573,6 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
@@ -1617,8 +1611,8 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -1655,6 +1649,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -1681,6 +1676,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 					const float t_4_ = x_2_ - first_ - rest_2_;
 					d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
 					d_rest_part_thread_ += t_3_;
+					x_row_[i_ * 4 + v_] = t_4_;
 				}
 			}
 		}
@@ -1712,16 +1708,16 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -1737,11 +1733,10 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_ - rest_2_;
-					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+					const float t_5_ = x_row_[i_ * 4 + v_];
+					const float t_6_ = d_y_2_ * gamma_2_;
+					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_2_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
 					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
 				}
 				kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
@@ -1779,7 +1774,6 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
@@ -1812,8 +1806,8 @@ kernel void kg_dd4f7221_layernorm_grad_f32_2(
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1878,8 +1872,8 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -1907,6 +1901,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? float(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -1952,6 +1947,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 					const float t_4_ = x_2_ - first_ - rest_2_;
 					d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
 					d_rest_part_thread_ += t_3_;
+					x_row_[i_ * 8 + v_] = t_4_;
 				}
 			}
 		}
@@ -2003,16 +1999,16 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -2036,11 +2032,10 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 				if (d_2_ < size_D_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_ - rest_2_;
-					d_x_[row_ * size_D_ + d_2_] = half(fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					const float t_5_ = x_row_[i_ * 8 + v_];
+					const float t_6_ = d_y_2_ * gamma_2_;
+					d_x_[row_ * size_D_ + d_2_] = half(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
@@ -2095,7 +2090,6 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2134,8 +2128,8 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -2164,6 +2158,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? float(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -2191,6 +2186,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 					const float t_4_ = x_2_ - first_ - rest_2_;
 					d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
 					d_rest_part_thread_ += t_3_;
+					x_row_[i_ * 8 + v_] = t_4_;
 				}
 			}
 		}
@@ -2222,16 +2218,16 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -2248,11 +2244,10 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_ - rest_2_;
-					d_x_out_[v_] = fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					const float t_5_ = x_row_[i_ * 8 + v_];
+					const float t_6_ = d_y_2_ * gamma_2_;
+					d_x_out_[v_] = fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 				kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
@@ -2290,7 +2285,6 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2323,8 +2317,8 @@ kernel void kg_dd4f7221_layernorm_grad_f16_2(
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -2389,8 +2383,8 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -2418,6 +2412,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -2463,6 +2458,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 					const float t_4_ = x_2_ - first_ - rest_2_;
 					d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
 					d_rest_part_thread_ += t_3_;
+					x_row_[i_ * 8 + v_] = t_4_;
 				}
 			}
 		}
@@ -2514,16 +2510,16 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -2547,11 +2543,10 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 				if (d_2_ < size_D_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_ - rest_2_;
-					d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					const float t_5_ = x_row_[i_ * 8 + v_];
+					const float t_6_ = d_y_2_ * gamma_2_;
+					d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
@@ -2606,7 +2601,6 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2645,8 +2639,8 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -2675,6 +2669,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -2702,6 +2697,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 					const float t_4_ = x_2_ - first_ - rest_2_;
 					d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
 					d_rest_part_thread_ += t_3_;
+					x_row_[i_ * 8 + v_] = t_4_;
 				}
 			}
 		}
@@ -2733,16 +2729,16 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -2759,11 +2755,10 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_ - rest_2_;
-					d_x_out_[v_] = fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					const float t_5_ = x_row_[i_ * 8 + v_];
+					const float t_6_ = d_y_2_ * gamma_2_;
+					d_x_out_[v_] = fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 				kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
@@ -2801,7 +2796,6 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2834,8 +2828,8 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_2(
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;

@@ -118,7 +118,7 @@ struct kg_dd4f7221_layernorm_gelu_f32_args {
 	int wanted_rest_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_f32(
 		device const float *x_ [[buffer(0)]],
 		device const float *gamma_ [[buffer(1)]],
@@ -134,10 +134,10 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float var_sum_parts_[8];
+	threadgroup float rest_sum_parts_[4];
+	threadgroup float var_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[4];
 	float gamma_run_[4];
 	float beta_run_[4];
@@ -145,10 +145,10 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -160,7 +160,7 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -169,13 +169,14 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -211,23 +212,23 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -263,7 +264,7 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -283,19 +284,17 @@ kernel void kg_dd4f7221_layernorm_gelu_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
+				const float y_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
 				y_[r_ * size_D_ + d_2_] = y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -350,7 +349,7 @@ struct kg_dd4f7221_layernorm_gelu_f32_wide_args {
 	int wanted_rest_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_f32_wide(
 		device const float *x_ [[buffer(0)]],
 		device const float *gamma_ [[buffer(1)]],
@@ -366,10 +365,10 @@ kernel void kg_dd4f7221_layernorm_gelu_f32_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float var_sum_parts_[8];
+	threadgroup float rest_sum_parts_[4];
+	threadgroup float var_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[4];
 	float gamma_run_[4];
 	float beta_run_[4];
@@ -378,10 +377,10 @@ kernel void kg_dd4f7221_layernorm_gelu_f32_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_row_ + i_ * 4, x_ + r_ * size_D_ + d_);
@@ -389,7 +388,7 @@ kernel void kg_dd4f7221_layernorm_gelu_f32_wide(
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -397,13 +396,14 @@ kernel void kg_dd4f7221_layernorm_gelu_f32_wide(
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
@@ -432,22 +432,22 @@ kernel void kg_dd4f7221_layernorm_gelu_f32_wide(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
@@ -476,19 +476,17 @@ kernel void kg_dd4f7221_layernorm_gelu_f32_wide(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(gamma_run_, gamma_ + d_);
 			kg_load_f32x4(beta_run_, beta_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
+				const float y_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
 				y_out_[v_] = y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_));
 			}
 			kg_store_f32x4(y_ + r_ * size_D_ + d_, y_out_);
@@ -496,7 +494,7 @@ kernel void kg_dd4f7221_layernorm_gelu_f32_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
@@ -533,7 +531,7 @@ struct kg_dd4f7221_layernorm_gelu_f16_args {
 	int wanted_rest_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_f16(
 		device const half *x_ [[buffer(0)]],
 		device const half *gamma_ [[buffer(1)]],
@@ -549,10 +547,10 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float var_sum_parts_[8];
+	threadgroup float rest_sum_parts_[4];
+	threadgroup float var_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -560,10 +558,10 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? float(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -575,7 +573,7 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -584,13 +582,14 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -626,23 +625,23 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -678,7 +677,7 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -698,19 +697,17 @@ kernel void kg_dd4f7221_layernorm_gelu_f16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
+				const float y_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
 				y_[r_ * size_D_ + d_2_] = half(y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)));
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -765,7 +762,7 @@ struct kg_dd4f7221_layernorm_gelu_f16_wide_args {
 	int wanted_rest_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_f16_wide(
 		device const half *x_ [[buffer(0)]],
 		device const half *gamma_ [[buffer(1)]],
@@ -781,10 +778,10 @@ kernel void kg_dd4f7221_layernorm_gelu_f16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float var_sum_parts_[8];
+	threadgroup float rest_sum_parts_[4];
+	threadgroup float var_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -793,10 +790,10 @@ kernel void kg_dd4f7221_layernorm_gelu_f16_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? float(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
@@ -804,7 +801,7 @@ kernel void kg_dd4f7221_layernorm_gelu_f16_wide(
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -812,13 +809,14 @@ kernel void kg_dd4f7221_layernorm_gelu_f16_wide(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -847,22 +845,22 @@ kernel void kg_dd4f7221_layernorm_gelu_f16_wide(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -891,19 +889,17 @@ kernel void kg_dd4f7221_layernorm_gelu_f16_wide(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(gamma_run_, gamma_ + d_);
 			kg_load_f16x8(beta_run_, beta_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
+				const float y_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
 				y_out_[v_] = y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
 			}
 			kg_store_f16x8(y_ + r_ * size_D_ + d_, y_out_);
@@ -911,7 +907,7 @@ kernel void kg_dd4f7221_layernorm_gelu_f16_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -948,7 +944,7 @@ struct kg_dd4f7221_layernorm_gelu_bf16_args {
 	int wanted_rest_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_bf16(
 		device const ushort *x_ [[buffer(0)]],
 		device const ushort *gamma_ [[buffer(1)]],
@@ -964,10 +960,10 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float var_sum_parts_[8];
+	threadgroup float rest_sum_parts_[4];
+	threadgroup float var_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -975,10 +971,10 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -990,7 +986,7 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -999,13 +995,14 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1041,23 +1038,23 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1093,7 +1090,7 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1113,19 +1110,17 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
+				const float y_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
 				y_[r_ * size_D_ + d_2_] = kg_to_bf16(y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)));
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1180,7 +1175,7 @@ struct kg_dd4f7221_layernorm_gelu_bf16_wide_args {
 	int wanted_rest_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_bf16_wide(
 		device const ushort *x_ [[buffer(0)]],
 		device const ushort *gamma_ [[buffer(1)]],
@@ -1196,10 +1191,10 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float var_sum_parts_[8];
+	threadgroup float rest_sum_parts_[4];
+	threadgroup float var_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -1208,10 +1203,10 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
@@ -1219,7 +1214,7 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16_wide(
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -1227,13 +1222,14 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16_wide(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -1262,22 +1258,22 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16_wide(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -1306,19 +1302,17 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16_wide(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(gamma_run_, gamma_ + d_);
 			kg_load_bf16x8(beta_run_, beta_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
+				const float y_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
 				y_out_[v_] = y_gelu_x_ > 20.0f ? y_gelu_x_ : y_gelu_x_ < -20.0f ? 0.0f : y_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
 			}
 			kg_store_bf16x8(y_ + r_ * size_D_ + d_, y_out_);
@@ -1326,7 +1320,7 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -1380,8 +1374,8 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -1432,6 +1426,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -1475,6 +1470,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 4 + v_] = y_gelu_x_sigmoid_;
+					x_row_[i_ * 4 + v_] = t_3_;
 				}
 			}
 		}
@@ -1538,16 +1534,16 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -1562,12 +1558,11 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float y_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 4 + v_];
 					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 					const float t_6_ = d_y_gelu_x_ * gamma_2_;
@@ -1639,7 +1634,6 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
@@ -1679,8 +1673,8 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -1721,6 +1715,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -1752,6 +1747,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 4 + v_] = y_gelu_x_sigmoid_;
+					x_row_[i_ * 4 + v_] = t_3_;
 				}
 			}
 		}
@@ -1788,16 +1784,16 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -1811,12 +1807,11 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 			if (d_ < size_D_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float y_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 4 + v_];
 					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 					const float t_6_ = d_y_gelu_x_ * gamma_2_;
@@ -1864,7 +1859,6 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
@@ -1897,8 +1891,8 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_2(
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1964,8 +1958,8 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -1995,6 +1989,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? float(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -2053,6 +2048,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+					x_row_[i_ * 8 + v_] = t_3_;
 				}
 			}
 		}
@@ -2116,16 +2112,16 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -2155,12 +2151,11 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 8 + v_];
 					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 					const float t_6_ = d_y_gelu_x_ * gamma_2_;
@@ -2232,7 +2227,6 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2272,8 +2266,8 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -2304,6 +2298,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? float(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -2337,6 +2332,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
 					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+					x_row_[i_ * 8 + v_] = t_3_;
 				}
 			}
 		}
@@ -2373,16 +2369,16 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -2398,12 +2394,11 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
 				kg_load_f16x8(beta_run_, beta_ + d_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 8 + v_];
 					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 					const float t_6_ = d_y_gelu_x_ * gamma_2_;
@@ -2451,7 +2446,6 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2484,8 +2478,8 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_2(
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -2551,8 +2545,8 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -2582,6 +2576,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -2640,6 +2635,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+					x_row_[i_ * 8 + v_] = t_3_;
 				}
 			}
 		}
@@ -2703,16 +2699,16 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -2742,12 +2738,11 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 8 + v_];
 					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 					const float t_6_ = d_y_gelu_x_ * gamma_2_;
@@ -2819,7 +2814,6 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2859,8 +2853,8 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[32];
+	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -2891,6 +2885,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -2924,6 +2919,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
 					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+					x_row_[i_ * 8 + v_] = t_3_;
 				}
 			}
 		}
@@ -2960,16 +2956,16 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
@@ -2985,12 +2981,11 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
 				kg_load_bf16x8(beta_run_, beta_ + d_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 8 + v_];
 					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 					const float t_6_ = d_y_gelu_x_ * gamma_2_;
@@ -3038,7 +3033,6 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -3071,8 +3065,8 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_2(
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;

@@ -247,6 +247,7 @@ kernel void kg_dd4f7221_log_softmax_f32(
 				const float t_ = x_2_ - base_2_;
 				const float e_ = precise::exp(t_);
 				total_run_ += e_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
@@ -270,8 +271,7 @@ kernel void kg_dd4f7221_log_softmax_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_ = x_2_ - base_2_;
+				const float t_ = x_row_[i_ * 4 + v_];
 				y_[at_ + d_2_] = t_ - logtotal_;
 			}
 		}
@@ -433,6 +433,7 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 				const float t_ = x_2_ - base_2_;
 				const float e_ = precise::exp(t_);
 				total_run_ += e_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
@@ -455,8 +456,7 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_ = x_2_ - base_2_;
+				const float t_ = x_row_[i_ * 4 + v_];
 				y_out_[v_] = t_ - logtotal_;
 			}
 			kg_store_f32x4(y_ + at_ + d_, y_out_);
@@ -625,6 +625,7 @@ kernel void kg_dd4f7221_log_softmax_f16(
 				const float t_ = x_2_ - base_2_;
 				const float e_ = precise::exp(t_);
 				total_run_ += e_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
@@ -648,8 +649,7 @@ kernel void kg_dd4f7221_log_softmax_f16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_ = x_2_ - base_2_;
+				const float t_ = x_row_[i_ * 8 + v_];
 				y_[at_ + d_2_] = half(t_ - logtotal_);
 			}
 		}
@@ -811,6 +811,7 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 				const float t_ = x_2_ - base_2_;
 				const float e_ = precise::exp(t_);
 				total_run_ += e_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
@@ -833,8 +834,7 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_ = x_2_ - base_2_;
+				const float t_ = x_row_[i_ * 8 + v_];
 				y_out_[v_] = t_ - logtotal_;
 			}
 			kg_store_f16x8(y_ + at_ + d_, y_out_);
@@ -1003,6 +1003,7 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 				const float t_ = x_2_ - base_2_;
 				const float e_ = precise::exp(t_);
 				total_run_ += e_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
@@ -1026,8 +1027,7 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_ = x_2_ - base_2_;
+				const float t_ = x_row_[i_ * 8 + v_];
 				y_[at_ + d_2_] = kg_to_bf16(t_ - logtotal_);
 			}
 		}
@@ -1189,6 +1189,7 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 				const float t_ = x_2_ - base_2_;
 				const float e_ = precise::exp(t_);
 				total_run_ += e_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
@@ -1211,8 +1212,7 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_ = x_2_ - base_2_;
+				const float t_ = x_row_[i_ * 8 + v_];
 				y_out_[v_] = t_ - logtotal_;
 			}
 			kg_store_bf16x8(y_ + at_ + d_, y_out_);
@@ -1249,7 +1249,7 @@ struct kg_dd4f7221_log_softmax_grad_f32_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_log_softmax_grad_f32(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *x_ [[buffer(1)]],
@@ -1263,21 +1263,21 @@ kernel void kg_dd4f7221_log_softmax_grad_f32(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_logtotal_part_parts_[8];
+	threadgroup float d_logtotal_part_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float d_y_row_[16];
+	float d_y_row_[32];
 	float d_y_run_[4];
 	float x_run_[4];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -1290,7 +1290,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f32(
 	}
 	float d_logtotal_part_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -1304,7 +1304,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f32(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -1340,7 +1340,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f32(
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -1361,7 +1361,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f32(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -1396,7 +1396,7 @@ struct kg_dd4f7221_log_softmax_grad_f32_wide_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_log_softmax_grad_f32_wide(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *x_ [[buffer(1)]],
@@ -1410,9 +1410,9 @@ kernel void kg_dd4f7221_log_softmax_grad_f32_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_logtotal_part_parts_[8];
+	threadgroup float d_logtotal_part_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float d_y_row_[16];
+	float d_y_row_[32];
 	float d_y_run_[4];
 	float x_run_[4];
 	float d_x_out_[4];
@@ -1420,12 +1420,12 @@ kernel void kg_dd4f7221_log_softmax_grad_f32_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_ + d_);
@@ -1433,7 +1433,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f32_wide(
 	}
 	float d_logtotal_part_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -1446,7 +1446,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f32_wide(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
@@ -1474,7 +1474,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f32_wide(
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_run_, x_ + at_ + d_);
@@ -1489,7 +1489,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f32_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
@@ -1511,7 +1511,7 @@ struct kg_dd4f7221_log_softmax_grad_f16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_log_softmax_grad_f16(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *x_ [[buffer(1)]],
@@ -1525,21 +1525,21 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_logtotal_part_parts_[8];
+	threadgroup float d_logtotal_part_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float d_y_row_[16];
+	float d_y_row_[32];
 	float d_y_run_[8];
 	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1552,7 +1552,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 	}
 	float d_logtotal_part_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1566,7 +1566,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1602,7 +1602,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1623,7 +1623,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1658,7 +1658,7 @@ struct kg_dd4f7221_log_softmax_grad_f16_wide_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *x_ [[buffer(1)]],
@@ -1672,9 +1672,9 @@ kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_logtotal_part_parts_[8];
+	threadgroup float d_logtotal_part_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float d_y_row_[16];
+	float d_y_row_[32];
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
@@ -1682,12 +1682,12 @@ kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
@@ -1695,7 +1695,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
 	}
 	float d_logtotal_part_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -1708,7 +1708,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
@@ -1736,7 +1736,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_run_, x_ + at_ + d_);
@@ -1751,7 +1751,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
@@ -1773,7 +1773,7 @@ struct kg_dd4f7221_log_softmax_grad_bf16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_log_softmax_grad_bf16(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *x_ [[buffer(1)]],
@@ -1787,21 +1787,21 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_logtotal_part_parts_[8];
+	threadgroup float d_logtotal_part_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float d_y_row_[16];
+	float d_y_row_[32];
 	float d_y_run_[8];
 	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1814,7 +1814,7 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 	}
 	float d_logtotal_part_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1828,7 +1828,7 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1864,7 +1864,7 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1885,7 +1885,7 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1920,7 +1920,7 @@ struct kg_dd4f7221_log_softmax_grad_bf16_wide_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *x_ [[buffer(1)]],
@@ -1934,9 +1934,9 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_logtotal_part_parts_[8];
+	threadgroup float d_logtotal_part_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float d_y_row_[16];
+	float d_y_row_[32];
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
@@ -1944,12 +1944,12 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
@@ -1957,7 +1957,7 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
 	}
 	float d_logtotal_part_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -1970,7 +1970,7 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
@@ -1998,7 +1998,7 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_run_, x_ + at_ + d_);
@@ -2013,7 +2013,7 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);

@@ -375,7 +375,7 @@ struct kg_dd4f7221_rmsnorm_f16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_rmsnorm_f16(
 		device const half *x_ [[buffer(0)]],
 		device const half *gamma_ [[buffer(1)]],
@@ -388,19 +388,19 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float meansq_sum_parts_[8];
+	threadgroup float meansq_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -413,7 +413,7 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 	}
 	float meansq_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -427,7 +427,7 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -462,7 +462,7 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -483,7 +483,7 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -523,7 +523,7 @@ struct kg_dd4f7221_rmsnorm_f16_wide_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_rmsnorm_f16_wide(
 		device const half *x_ [[buffer(0)]],
 		device const half *gamma_ [[buffer(1)]],
@@ -536,9 +536,9 @@ kernel void kg_dd4f7221_rmsnorm_f16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float meansq_sum_parts_[8];
+	threadgroup float meansq_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float y_out_[8];
@@ -546,10 +546,10 @@ kernel void kg_dd4f7221_rmsnorm_f16_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
@@ -557,7 +557,7 @@ kernel void kg_dd4f7221_rmsnorm_f16_wide(
 	}
 	float meansq_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -570,7 +570,7 @@ kernel void kg_dd4f7221_rmsnorm_f16_wide(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
@@ -597,7 +597,7 @@ kernel void kg_dd4f7221_rmsnorm_f16_wide(
 	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(gamma_run_, gamma_ + d_);
@@ -612,7 +612,7 @@ kernel void kg_dd4f7221_rmsnorm_f16_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
@@ -639,7 +639,7 @@ struct kg_dd4f7221_rmsnorm_bf16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_rmsnorm_bf16(
 		device const ushort *x_ [[buffer(0)]],
 		device const ushort *gamma_ [[buffer(1)]],
@@ -652,19 +652,19 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float meansq_sum_parts_[8];
+	threadgroup float meansq_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -677,7 +677,7 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 	}
 	float meansq_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -691,7 +691,7 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -726,7 +726,7 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -747,7 +747,7 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -787,7 +787,7 @@ struct kg_dd4f7221_rmsnorm_bf16_wide_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_rmsnorm_bf16_wide(
 		device const ushort *x_ [[buffer(0)]],
 		device const ushort *gamma_ [[buffer(1)]],
@@ -800,9 +800,9 @@ kernel void kg_dd4f7221_rmsnorm_bf16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float meansq_sum_parts_[8];
+	threadgroup float meansq_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float y_out_[8];
@@ -810,10 +810,10 @@ kernel void kg_dd4f7221_rmsnorm_bf16_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
@@ -821,7 +821,7 @@ kernel void kg_dd4f7221_rmsnorm_bf16_wide(
 	}
 	float meansq_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -834,7 +834,7 @@ kernel void kg_dd4f7221_rmsnorm_bf16_wide(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
@@ -861,7 +861,7 @@ kernel void kg_dd4f7221_rmsnorm_bf16_wide(
 	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(gamma_run_, gamma_ + d_);
@@ -876,7 +876,7 @@ kernel void kg_dd4f7221_rmsnorm_bf16_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
@@ -917,7 +917,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -951,6 +951,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float rstd_2_ = rstd_[row_];
 		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
@@ -1033,13 +1034,13 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1105,7 +1106,6 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
@@ -1141,7 +1141,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -1172,6 +1172,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float rstd_2_ = rstd_[row_];
 		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
@@ -1220,13 +1221,13 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1273,7 +1274,6 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
@@ -1302,8 +1302,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_2(
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1356,7 +1356,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -1378,6 +1378,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float rstd_2_ = rstd_[row_];
 		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
@@ -1467,13 +1468,13 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1546,7 +1547,6 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -1582,7 +1582,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -1605,6 +1605,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float rstd_2_ = rstd_[row_];
 		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
@@ -1654,13 +1655,13 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1708,7 +1709,6 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -1737,8 +1737,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_2(
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1791,7 +1791,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -1813,6 +1813,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float rstd_2_ = rstd_[row_];
 		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
@@ -1902,13 +1903,13 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1981,7 +1982,6 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2017,7 +2017,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
@@ -2040,6 +2040,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(group.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float rstd_2_ = rstd_[row_];
 		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
@@ -2089,13 +2090,13 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
 		if (kg_index(lane) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		const kg_index lane_ = kg_index(lane);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -2143,7 +2144,6 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 				}
 			}
 		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2172,8 +2172,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_2(
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	const kg_index thread_ = kg_index(tid);
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;

@@ -258,7 +258,7 @@ struct kg_dd4f7221_row_mean_f16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_row_mean_f16(
 		device const half *x_ [[buffer(0)]],
 		device half *y_ [[buffer(1)]],
@@ -269,18 +269,18 @@ kernel void kg_dd4f7221_row_mean_f16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float y_reduced_sum_parts_[8];
+	threadgroup float y_reduced_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float y_reduced_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -301,7 +301,7 @@ kernel void kg_dd4f7221_row_mean_f16(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float y_reduced_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -343,7 +343,7 @@ struct kg_dd4f7221_row_mean_f16_wide_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_row_mean_f16_wide(
 		device const half *x_ [[buffer(0)]],
 		device half *y_ [[buffer(1)]],
@@ -354,18 +354,18 @@ kernel void kg_dd4f7221_row_mean_f16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float y_reduced_sum_parts_[8];
+	threadgroup float y_reduced_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float y_reduced_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_run_, x_ + at_ + d_);
@@ -379,7 +379,7 @@ kernel void kg_dd4f7221_row_mean_f16_wide(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float y_reduced_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
@@ -414,7 +414,7 @@ struct kg_dd4f7221_row_mean_bf16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_row_mean_bf16(
 		device const ushort *x_ [[buffer(0)]],
 		device ushort *y_ [[buffer(1)]],
@@ -425,18 +425,18 @@ kernel void kg_dd4f7221_row_mean_bf16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float y_reduced_sum_parts_[8];
+	threadgroup float y_reduced_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float y_reduced_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -457,7 +457,7 @@ kernel void kg_dd4f7221_row_mean_bf16(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float y_reduced_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -499,7 +499,7 @@ struct kg_dd4f7221_row_mean_bf16_wide_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_row_mean_bf16_wide(
 		device const ushort *x_ [[buffer(0)]],
 		device ushort *y_ [[buffer(1)]],
@@ -510,18 +510,18 @@ kernel void kg_dd4f7221_row_mean_bf16_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float y_reduced_sum_parts_[8];
+	threadgroup float y_reduced_sum_parts_[4];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float y_reduced_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_run_, x_ + at_ + d_);
@@ -535,7 +535,7 @@ kernel void kg_dd4f7221_row_mean_bf16_wide(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float y_reduced_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);

@@ -133,7 +133,6 @@ kernel void kg_dd4f7221_softmax_f32(
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_slab_[16];
-	float kept_[16];
 	float x_run_[4];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
@@ -244,7 +243,7 @@ kernel void kg_dd4f7221_softmax_f32(
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float e_ = precise::exp(x_2_ - base_2_);
 				total_run_ += e_;
-				kept_[i_ * 4 + v_] = e_;
+				x_row_[i_ * 4 + v_] = e_;
 			}
 		}
 	}
@@ -268,7 +267,7 @@ kernel void kg_dd4f7221_softmax_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float e_ = kept_[i_ * 4 + v_];
+				const float e_ = x_row_[i_ * 4 + v_];
 				y_[at_ + d_2_] = t_ ? 0.0f : e_ / total_;
 			}
 		}
@@ -319,7 +318,6 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_slab_[16];
-	float kept_[16];
 	float y_out_[4];
 	float x_run_[4];
 	const kg_index r_ = kg_index(group.x);
@@ -417,7 +415,7 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float e_ = precise::exp(x_2_ - base_2_);
 				total_run_ += e_;
-				kept_[i_ * 4 + v_] = e_;
+				x_row_[i_ * 4 + v_] = e_;
 			}
 		}
 	}
@@ -440,7 +438,7 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float e_ = kept_[i_ * 4 + v_];
+				const float e_ = x_row_[i_ * 4 + v_];
 				y_out_[v_] = t_ ? 0.0f : e_ / total_;
 			}
 			kg_store_f32x4(y_ + at_ + d_, y_out_);
@@ -485,7 +483,6 @@ kernel void kg_dd4f7221_softmax_f16(
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_slab_[16];
-	float kept_[16];
 	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
@@ -596,7 +593,7 @@ kernel void kg_dd4f7221_softmax_f16(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float e_ = precise::exp(x_2_ - base_2_);
 				total_run_ += e_;
-				kept_[i_ * 8 + v_] = e_;
+				x_row_[i_ * 8 + v_] = e_;
 			}
 		}
 	}
@@ -621,7 +618,7 @@ kernel void kg_dd4f7221_softmax_f16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float e_ = kept_[i_ * 8 + v_];
+				const float e_ = x_row_[i_ * 8 + v_];
 				y_[at_ + d_2_] = half(t_ ? 0.0f : e_ * t_2_);
 			}
 		}
@@ -672,7 +669,6 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_slab_[16];
-	float kept_[16];
 	float y_out_[8];
 	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
@@ -770,7 +766,7 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float e_ = precise::exp(x_2_ - base_2_);
 				total_run_ += e_;
-				kept_[i_ * 8 + v_] = e_;
+				x_row_[i_ * 8 + v_] = e_;
 			}
 		}
 	}
@@ -794,7 +790,7 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float e_ = kept_[i_ * 8 + v_];
+				const float e_ = x_row_[i_ * 8 + v_];
 				y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
 			}
 			kg_store_f16x8(y_ + at_ + d_, y_out_);
@@ -839,7 +835,6 @@ kernel void kg_dd4f7221_softmax_bf16(
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_slab_[16];
-	float kept_[16];
 	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
 	const kg_index thread_ = kg_index(tid);
@@ -950,7 +945,7 @@ kernel void kg_dd4f7221_softmax_bf16(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float e_ = precise::exp(x_2_ - base_2_);
 				total_run_ += e_;
-				kept_[i_ * 8 + v_] = e_;
+				x_row_[i_ * 8 + v_] = e_;
 			}
 		}
 	}
@@ -975,7 +970,7 @@ kernel void kg_dd4f7221_softmax_bf16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float e_ = kept_[i_ * 8 + v_];
+				const float e_ = x_row_[i_ * 8 + v_];
 				y_[at_ + d_2_] = kg_to_bf16(t_ ? 0.0f : e_ * t_2_);
 			}
 		}
@@ -1026,7 +1021,6 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 	const kg_index size_D_ = kg_index(args.size_D_);
 	float x_row_[16];
 	float x_slab_[16];
-	float kept_[16];
 	float y_out_[8];
 	float x_run_[8];
 	const kg_index r_ = kg_index(group.x);
@@ -1124,7 +1118,7 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float e_ = precise::exp(x_2_ - base_2_);
 				total_run_ += e_;
-				kept_[i_ * 8 + v_] = e_;
+				x_row_[i_ * 8 + v_] = e_;
 			}
 		}
 	}
@@ -1148,7 +1142,7 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float e_ = kept_[i_ * 8 + v_];
+				const float e_ = x_row_[i_ * 8 + v_];
 				y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
 			}
 			kg_store_bf16x8(y_ + at_ + d_, y_out_);

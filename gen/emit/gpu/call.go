@@ -19,7 +19,10 @@ func (p *Printer) call(e *ir.Call) string {
 		return p.ofInts(name, e.Args...)
 	}
 	if name, ok := p.Rough[e.Fn]; ok && e.Rough {
-		return p.convertTo(name, p.expr(e.Args[0]))
+		if x, by := scaled(e.Args[0]); by != nil {
+			return p.helper(name, x, by)
+		}
+		return p.helper(name, e.Args[0])
 	}
 	if name, ok := p.Ours[e.Fn]; ok {
 		return p.helper(name, e.Args...)
@@ -29,6 +32,22 @@ func (p *Printer) call(e *ir.Call) string {
 		p.Fail("intrinsic %s", e.Fn)
 	}
 	return p.apply(name, e.Args...)
+}
+
+// scaled returns the operands of a product with a constant, which stands last; nil where
+// e is none.
+func scaled(e ir.Expr) (x, by ir.Expr) {
+	b, ok := e.(*ir.Bin)
+	if !ok || b.Op != ir.Mul {
+		return nil, nil
+	}
+	if _, ok := b.X.(*ir.Lit); ok {
+		return b.Y, b.X
+	}
+	if _, ok := b.Y.(*ir.Lit); ok {
+		return b.X, b.Y
+	}
+	return nil, nil
 }
 
 // horizontal folds the values of a SIMD group.

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	colTile    = 32  // results that a group of a column reduction has
+	colTile    = 16  // results that a group of a column reduction has
 	colThreads = 512 // threads in it
 )
 
@@ -19,8 +19,8 @@ type columns struct {
 	lane, lanes   ir.Expr
 }
 
-// cols lowers a reduction along outer axes: a group has 32 results that lie side
-// by side and spreads the reduced positions over 16 threads for each. Where fewer
+// cols lowers a reduction along outer axes: a group has 16 results that lie side
+// by side and spreads the reduced positions over 32 threads for each. Where fewer
 // results are left (one, at the extreme) each has more threads.
 func (l *lowering) cols() {
 	par, red := l.k.Par, l.k.Red

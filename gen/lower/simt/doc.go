@@ -8,12 +8,12 @@
 //   - map: 32 bytes of the result for each thread, groups of 256 threads over the
 //     flattened index.
 //   - rows: one group for each row, of as many threads as give each 16 of its elements,
-//     256 at most; where column sums are kept, one for each block of rows, 8 elements and
-//     512 threads. A thread has runs of neighbouring elements, 16 bytes of the narrowest
-//     type. A maximum and sums of exponentials below it share one reading of what
-//     registers do not keep of the row.
+//     256 at most, or 32, so that fewer threads share what a sum over the group costs; where
+//     column sums are kept, one for each block of rows, 8 elements and 512 threads. A thread
+//     has runs of neighbouring elements, 16 bytes of the narrowest type. A maximum and sums
+//     of exponentials below it share one reading of what registers do not keep of the row.
 //   - reduce: one group of 128 for each chunk of the index space.
-//   - cols: a group has 32 neighbouring results and 16 threads for each, or, at
+//   - cols: a group has 16 neighbouring results and 32 threads for each, or, at
 //     the end, fewer results and more threads for each.
 //   - matmul: a group of 256 threads computes 128 x 128 results. Its threads read the
 //     next slices of the operands, 16 bytes each, while they multiply the ones in
@@ -29,8 +29,8 @@
 //     positions, those that fall into its rows: the sum is the same on every run,
 //     for rows/256 times the reads of the ids.
 //
-// The first 4096 elements of a row stay in registers from one pass to the next. Maps and
-// rows have a second, wide form for tensors that begin at multiples of 16 bytes and rows
+// The first 4096 elements of a row stay in registers from one pass to the next, or what is
+// left to need of them, such as their deviations from a mean. Maps and rows have a second, wide form for tensors that begin at multiples of 16 bytes and rows
 // of whole runs: it reads and writes a run at once. Both forms give the same bits.
 //
 // Sums are kept for short runs and those added up, so that the rounding error

@@ -14,6 +14,10 @@ type group struct {
 	thread, simd ir.Expr
 	simds        ir.Expr // SIMD groups in it
 	most         int64   // threads that it has at most
+	// turn is 0 or 1, by turns from one fold to the next: the parts of a fold lie apart from
+	// those of the one before, which threads may still be reading. Nil where a barrier lies
+	// between.
+	turn ir.Expr
 }
 
 // group starts a kernel whose groups have at most the given number of threads.
@@ -48,19 +52,24 @@ func (l *lowering) fold(accs []*acc, stages []*plan.Stage, g group) {
 	for _, a := range accs {
 		l.foldSIMD(a)
 	}
+	parts, first := g.most/simdWidth, lower.Int(0)
+	if g.turn != nil {
+		first = lower.MulI(g.turn, lower.Int(parts))
+		parts *= 2
+	}
 	var slots []slot
 	for _, a := range accs {
-		slots = append(slots, l.newSlot(a, g.most/simdWidth))
+		slots = append(slots, l.newSlot(a, parts))
 	}
 	l.when(bin(ir.Eq, &ir.Here{ID: ir.Lane}, lower.Int(0)), func() {
 		for _, s := range slots {
-			l.put(s, g.simd)
+			l.put(s, lower.AddI(first, g.simd))
 		}
 	})
 	l.Emit(&ir.Barrier{Device: l.ordered})
 	accs = l.newAccs(stages, "")
 	lane := l.here(ir.Lane, "lane")
-	l.when(less(lane, g.simds), func() { l.gather(slots, accs, lane) })
+	l.when(less(lane, g.simds), func() { l.gather(slots, accs, lower.AddI(first, lane)) })
 	for _, a := range accs {
 		l.foldSIMD(a)
 	}

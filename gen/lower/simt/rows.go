@@ -1,7 +1,6 @@
 package simt
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/kernelgen/kgen/gen/expr"
@@ -23,12 +22,12 @@ type row struct {
 	phase            []lower.Phase
 	held             []*expr.Read // whose elements stay in registers
 	common           []*expr.Read // that all rows of a block have in common, likewise
-	keep             []lower.Kept // values that do
+	keep             []kept       // values that do
 	streams          bool         // no phase after the last two passes needs the elements
 	first            ir.Expr      // whether the row at hand is the first of its block
 }
 
-// rows lowers a row program: a group, of as many threads as give each 16 elements of
+// rows lowers a row program: a group, of as many threads as give each 16 or 32 elements of
 // the row, has a row; or a block of rows where column sums are kept for each block, and
 // then a thread has 8 elements, since it has sums for them, too, and while a group waits
 // for a row another one works.
@@ -47,8 +46,14 @@ func (l *lowering) rows(wide bool) {
 	}
 	r.streams = r.findStream()
 	if !r.streams {
-		r.keep = lower.Keep(l.k)
+		for _, k := range lower.Keep(l.k) {
+			r.keep = append(r.keep, kept{Kept: k})
+		}
 		r.findHeld()
+		r.findReplaced()
+	}
+	if c == nil && r.run > 1 {
+		r.own = r.perThread()
 	}
 	l.out.PerThread, l.out.Row = r.own, red
 	switch {
@@ -86,12 +91,10 @@ func (r *row) block(c *plan.Chunk) {
 		r.first = bin(ir.Eq, at, from)
 		r.ahead(lower.AddI(at, lower.Int(1)), to)
 		r.bind(r.k.Par, at)
-		r.one()
-		if len(r.k.Passes()) == 1 {
-			// The next row's parts must not overtake the reading of this one's;
-			// where there are more passes, their barriers lie between.
-			r.Emit(&ir.Barrier{})
+		if len(r.k.Passes()) == 1 { // where there are more, their barriers lie between
+			r.turn = r.Name("turn", lower.RemI(at, lower.Int(2)))
 		}
+		r.one()
 	})
 	r.within(func(i, at ir.Expr) {
 		if !r.wide {
@@ -111,60 +114,6 @@ func (r *row) block(c *plan.Chunk) {
 
 // sums are the thread's sums of the columns that it keeps.
 func (r *row) sums(s *plan.Stage) *ir.Array { return r.array(s.Let.Name+"_sums", r.own) }
-
-// findHeld finds the reads that several phases need, of which those do not count that
-// only a value needs that is kept, and in a block of rows those that all rows have in
-// common. Where a thread has one run of a row, it has many elements in it: there what is
-// common is read again, from a cache. On an H200 holding it gains 3 % in 32 bits and would
-// lose 8 % in 16.
-func (r *row) findHeld() {
-	count := map[string]int{}
-	for n := range r.phase {
-		for _, e := range r.needed(n, true) {
-			count[expr.Key(e)]++
-		}
-	}
-	for _, e := range r.reads {
-		switch {
-		case r.k.Chunk == nil || varies(e, r.k.Par...):
-			if count[expr.Key(e)] > 1 {
-				r.held = append(r.held, e)
-			}
-		case r.own > r.run:
-			r.common = append(r.common, e)
-		}
-	}
-}
-
-// needed returns the runs that phase n reads; with kept, values that were kept before
-// are at hand.
-func (r *row) needed(n int, kept bool) []*expr.Read {
-	done := map[string]bool{}
-	if kept {
-		for _, k := range r.keep {
-			if k.First < n {
-				done[expr.Key(k.Expr)] = true
-			}
-		}
-	}
-	found := map[string]bool{}
-	for _, e := range r.phase[n].All {
-		expr.Walk(e, func(e expr.Expr) bool {
-			if len(done) > 0 && done[expr.Key(e)] {
-				return false
-			}
-			if _, read := e.(*expr.Read); read {
-				found[expr.Key(e)] = true
-			}
-			return true
-		})
-	}
-	return slices.DeleteFunc(slices.Clone(r.reads), func(e *expr.Read) bool { return !found[expr.Key(e)] })
-}
-
-func (r *row) holds(e *expr.Read) bool {
-	return slices.Contains(r.held, e) || slices.Contains(r.common, e)
-}
 
 // within runs body for the runs that the thread keeps: number i, at a position of the
 // row.
@@ -231,18 +180,6 @@ func (r *row) get(a *ir.Array, i ir.Expr, e *expr.Read, at ir.Expr) {
 		return
 	}
 	r.each(at, func(v ir.Expr) { r.Emit(&ir.Put{A: a, I: lower.AddI(i, v), X: r.Value(e)}) })
-}
-
-func (r *row) heldIn(e *expr.Read) *ir.Array {
-	return r.array(e.T.Name+"_row"+r.number(e), r.own)
-}
-
-func (r *row) keptIn(k lower.Kept) *ir.Array {
-	n := slices.Index(r.keep, k) + 1
-	if n == 1 {
-		return r.array("kept", r.own)
-	}
-	return r.array(fmt.Sprintf("kept_%d", n), r.own)
 }
 
 // one computes the row at hand.
@@ -343,37 +280,6 @@ func readFirstAlone(stores []*plan.Store) bool {
 // known reports whether e needs nothing that the kernel computes.
 func (r *row) known(e *expr.Read) bool {
 	return !slices.ContainsFunc(append(expr.Reads(e), e.T), r.k.Local)
-}
-
-// kept runs body in phase n for each element that the thread keeps, and after for each
-// run, at its position. In body, i is the number of a run, at the position in the row and v
-// that in the run.
-func (r *row) kept(n int, body func(i, at, v ir.Expr), after func(at ir.Expr)) {
-	held := func(e *expr.Read) *ir.Array {
-		if r.holds(e) {
-			return r.heldIn(e)
-		}
-		return nil
-	}
-	r.within(func(i, at ir.Expr) {
-		r.runIn(at, i, r.needed(n, true), held, func(v ir.Expr) {
-			for _, k := range r.keep {
-				if k.First < n {
-					r.Known(k.Expr, r.inSlab(r.keptIn(k), i, v))
-				}
-			}
-			body(i, lower.AddI(at, v), v)
-			for _, k := range r.keep {
-				if k.First == n {
-					to := r.inSlab(r.keptIn(k), i, v)
-					r.Emit(&ir.Put{A: to.A, I: to.I, X: r.Value(k.Expr)})
-				}
-			}
-		})
-		if after != nil {
-			after(at)
-		}
-	})
 }
 
 // read runs body in phase n for each of the thread's elements in the slab at a
@@ -487,9 +393,4 @@ func (r *row) apart(n int, accs []*acc, body func(accs []*acc)) {
 			}
 		})
 	}
-}
-
-// keepsIn reports whether phase n computes values that are kept.
-func (r *row) keepsIn(n int) bool {
-	return slices.ContainsFunc(r.keep, func(k lower.Kept) bool { return k.First == n })
 }

@@ -178,15 +178,21 @@ func (r *row) terms(sums []*acc) func(i, at, v ir.Expr) {
 	return func(i, at, v ir.Expr) { r.Rough(func() { add(i, at, v) }) }
 }
 
-// fetch leaves in registers what phases n and n+1 read of the thread's elements in the slab at
-// a position. All is asked for before any of it is waited for.
-func (r *row) fetch(n int, from ir.Expr) {
+// fetches returns what phases n and n+1 read.
+func (r *row) fetches(n int) []*expr.Read {
 	all := r.needed(n, false)
 	for _, e := range r.needed(n+1, false) {
 		if !slices.Contains(all, e) {
 			all = append(all, e)
 		}
 	}
+	return all
+}
+
+// fetch leaves in registers what phases n and n+1 read of the thread's elements in the slab at
+// a position. All is asked for before any of it is waited for.
+func (r *row) fetch(n int, from ir.Expr) {
+	all := r.fetches(n)
 	r.runsOf(from, func(i, at ir.Expr) {
 		for _, e := range all {
 			r.get(r.slabOf(e), lower.MulI(i, lower.Int(r.run)), e, at)

@@ -124,7 +124,7 @@ template <class P, class J> static auto split(entry<P> parts, unsigned threads, 
 		j.size_M_ = m;
 		j.size_N_ = n;
 		j.size_K_parts_ = n_parts;
-		run_grid(join, join_threads, joined, &j, {tiles(batches * m * n, 32), 1, 1});
+		run_grid(join, join_threads, joined, &j, {tiles(batches * m * n, 16), 1, 1});
 		free(sums);
 	};
 }

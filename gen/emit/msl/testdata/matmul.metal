@@ -562,8 +562,8 @@ kernel void kg_21128c30_matmul_bias_gelu_f16_join(
 	const kg_index size_K_parts_ = kg_index(args.size_K_parts_);
 	const kg_index thread_ = kg_index(tid);
 	const kg_index n_ = size_Z_ * size_M_ * size_N_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(group.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;

@@ -105,6 +105,7 @@ kernel void kg_21128c30_layernorm_f32(
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
@@ -153,10 +154,10 @@ kernel void kg_21128c30_layernorm_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
@@ -219,12 +220,10 @@ kernel void kg_21128c30_layernorm_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				y_[r_ * size_D_ + d_2_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
+				y_[r_ * size_D_ + d_2_] = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
 			}
 		}
 	}
@@ -331,6 +330,7 @@ kernel void kg_21128c30_layernorm_f32_wide(
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
@@ -371,10 +371,10 @@ kernel void kg_21128c30_layernorm_f32_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
@@ -417,12 +417,10 @@ kernel void kg_21128c30_layernorm_f32_wide(
 			kg_load_f32x4(beta_run_, beta_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
+				y_out_[v_] = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
 			}
 			kg_store_f32x4(y_ + r_ * size_D_ + d_, y_out_);
 		}

@@ -119,17 +119,18 @@ __device__ __forceinline__ float kg_sigmoid(float x) {
 	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
 }
 
-// exp(x) to 1e-5 of its value, and 0 below the least normal float.
-__device__ __forceinline__ float kg_rough_exp(float x) {
+// exp(x*by) to 1e-5 of its value, and 0 below the least normal float. A constant by costs
+// nothing.
+__device__ __forceinline__ float kg_rough_exp(float x, float by = 1.0f) {
 	float r;
-	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * (by * 1.44269504f)));
 	return r;
 }
 
-// 1/(1+exp(-x)) to 1e-5 of its value.
-__device__ __forceinline__ float kg_rough_sigmoid(float x) {
+// 1/(1+exp(-x*by)) to 1e-5 of its value.
+__device__ __forceinline__ float kg_rough_sigmoid(float x, float by = 1.0f) {
 	float r;
-	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + kg_rough_exp(-x)));
+	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + kg_rough_exp(x, -by)));
 	return r;
 }
 
@@ -286,12 +287,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_f16(
 		for (kg_index i_ = 0; i_ < 16; ++i_) {
 			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_f16(x_[p_]);
-			y_[p_] = kg_to_f16(kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_)))));
+			y_[p_] = kg_to_f16(kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f))));
 		}
 	} else {
 		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_f16(x_[p_]);
-			y_[p_] = kg_to_f16(kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_)))));
+			y_[p_] = kg_to_f16(kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f))));
 		}
 	}
 }
@@ -319,14 +320,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_f16_wide(
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
-				y_out_[v_] = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
+				y_out_[v_] = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f)));
 			}
 			kg_store_f16x8(y_ + p_, y_out_);
 		}
 	} else {
 		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_f16(x_[p_]);
-			y_[p_] = kg_to_f16(kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_)))));
+			y_[p_] = kg_to_f16(kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f))));
 		}
 	}
 }
@@ -349,12 +350,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_bf16(
 		for (kg_index i_ = 0; i_ < 16; ++i_) {
 			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
-			y_[p_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_)))));
+			y_[p_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f))));
 		}
 	} else {
 		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
-			y_[p_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_)))));
+			y_[p_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f))));
 		}
 	}
 }
@@ -382,14 +383,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_bf16_wide(
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
-				y_out_[v_] = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
+				y_out_[v_] = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f)));
 			}
 			kg_store_bf16x8(y_ + p_, y_out_);
 		}
 	} else {
 		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
-			y_[p_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_)))));
+			y_[p_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f))));
 		}
 	}
 }
@@ -489,14 +490,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_grad_f16(
 			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_f16(x_[p_]);
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
-			const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+			const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 			d_x_[p_] = kg_to_f16(kg_choose(x_2_ > 20.0f, d_y_2_, kg_choose(x_2_ < -20.0f, 0.0f, d_y_2_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 		}
 	} else {
 		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_f16(x_[p_]);
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
-			const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+			const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 			d_x_[p_] = kg_to_f16(kg_choose(x_2_ > 20.0f, d_y_2_, kg_choose(x_2_ < -20.0f, 0.0f, d_y_2_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 		}
 	}
@@ -529,7 +530,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_grad_f16_wide
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
-				const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+				const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 				d_x_out_[v_] = kg_choose(x_2_ > 20.0f, d_y_2_, kg_choose(x_2_ < -20.0f, 0.0f, d_y_2_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f)));
 			}
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
@@ -538,7 +539,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_grad_f16_wide
 		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_f16(x_[p_]);
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
-			const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+			const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 			d_x_[p_] = kg_to_f16(kg_choose(x_2_ > 20.0f, d_y_2_, kg_choose(x_2_ < -20.0f, 0.0f, d_y_2_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 		}
 	}
@@ -564,14 +565,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_grad_bf16(
 			const kg_index p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
-			const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+			const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 			d_x_[p_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, d_y_2_, kg_choose(x_2_ < -20.0f, 0.0f, d_y_2_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 		}
 	} else {
 		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
-			const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+			const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 			d_x_[p_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, d_y_2_, kg_choose(x_2_ < -20.0f, 0.0f, d_y_2_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 		}
 	}
@@ -604,7 +605,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_grad_bf16_wid
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
-				const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+				const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 				d_x_out_[v_] = kg_choose(x_2_ > 20.0f, d_y_2_, kg_choose(x_2_ < -20.0f, 0.0f, d_y_2_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f)));
 			}
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
@@ -613,7 +614,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_grad_bf16_wid
 		for (kg_index p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
-			const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+			const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 			d_x_[p_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, d_y_2_, kg_choose(x_2_ < -20.0f, 0.0f, d_y_2_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 		}
 	}

@@ -516,12 +516,12 @@ struct kg_dd4f7221_accuracy_f16_1_args {
 	long long size_V_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
 	int *__restrict__ guess_ = (int *)kg_result(buf + 1);
-	__shared__ float guess_parts_[8];
-	__shared__ int guess_parts_at_[8];
+	__shared__ float guess_parts_[4];
+	__shared__ int guess_parts_at_[4];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float logits_run_[8];
@@ -529,12 +529,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
 	const kg_index at_ = r_ * size_V_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index v_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -557,7 +557,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1(
 	}
 	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -612,12 +612,12 @@ struct kg_dd4f7221_accuracy_f16_1_wide_args {
 	long long size_V_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
 	int *__restrict__ guess_ = (int *)kg_result(buf + 1);
-	__shared__ float guess_parts_[8];
-	__shared__ int guess_parts_at_[8];
+	__shared__ float guess_parts_[4];
+	__shared__ int guess_parts_at_[4];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float logits_run_[8];
@@ -625,12 +625,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1_wid
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
 	const kg_index at_ = r_ * size_V_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index v_ = (i_ * threads_ + thread_) * 8;
 		if (v_ < size_V_) {
 			kg_load_f16x8(logits_run_, logits_ + at_ + v_);
@@ -646,7 +646,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1_wid
 	}
 	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
@@ -694,12 +694,12 @@ struct kg_dd4f7221_accuracy_bf16_1_args {
 	long long size_V_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
 	int *__restrict__ guess_ = (int *)kg_result(buf + 1);
-	__shared__ float guess_parts_[8];
-	__shared__ int guess_parts_at_[8];
+	__shared__ float guess_parts_[4];
+	__shared__ int guess_parts_at_[4];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float logits_run_[8];
@@ -707,12 +707,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
 	const kg_index at_ = r_ * size_V_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index v_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -735,7 +735,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1(
 	}
 	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -790,12 +790,12 @@ struct kg_dd4f7221_accuracy_bf16_1_wide_args {
 	long long size_V_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
 	int *__restrict__ guess_ = (int *)kg_result(buf + 1);
-	__shared__ float guess_parts_[8];
-	__shared__ int guess_parts_at_[8];
+	__shared__ float guess_parts_[4];
+	__shared__ int guess_parts_at_[4];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
 	float logits_run_[8];
@@ -803,12 +803,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1_wi
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
 	const kg_index at_ = r_ * size_V_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index v_ = (i_ * threads_ + thread_) * 8;
 		if (v_ < size_V_) {
 			kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
@@ -824,7 +824,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1_wi
 	}
 	for (kg_index from_ = slab_; from_ < size_V_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);

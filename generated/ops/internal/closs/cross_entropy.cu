@@ -166,10 +166,11 @@ __device__ __forceinline__ float kg_choose(bool first, float a, float b) {
 	return first ? a : b;
 }
 
-// exp(x) to 1e-5 of its value, and 0 below the least normal float.
-__device__ __forceinline__ float kg_rough_exp(float x) {
+// exp(x*by) to 1e-5 of its value, and 0 below the least normal float. A constant by costs
+// nothing.
+__device__ __forceinline__ float kg_rough_exp(float x, float by = 1.0f) {
 	float r;
-	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * (by * 1.44269504f)));
 	return r;
 }
 
@@ -574,23 +575,23 @@ struct kg_dd4f7221_cross_entropy_f16_args {
 	float label_smoothing_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
 	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
 	float *__restrict__ lse_ = (float *)kg_result(buf + 3);
-	__shared__ float top_parts_[8];
-	__shared__ float total_parts_[8];
-	__shared__ float average_sum_parts_[8];
+	__shared__ float top_parts_[4];
+	__shared__ float total_parts_[4];
+	__shared__ float average_sum_parts_[4];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index target_value_ = kg_index(target_[r_]);
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
@@ -607,7 +608,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -619,7 +620,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -642,7 +643,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -659,7 +660,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -674,7 +675,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -737,23 +738,23 @@ struct kg_dd4f7221_cross_entropy_f16_wide_args {
 	float label_smoothing_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
 	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
 	float *__restrict__ lse_ = (float *)kg_result(buf + 3);
-	__shared__ float top_parts_[8];
-	__shared__ float total_parts_[8];
-	__shared__ float average_sum_parts_[8];
+	__shared__ float top_parts_[4];
+	__shared__ float total_parts_[4];
+	__shared__ float average_sum_parts_[4];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index target_value_ = kg_index(target_[r_]);
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
@@ -770,14 +771,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_f16x8(logits_slab_ + i_ * 8, logits_ + r_ * size_V_ + v_);
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
@@ -799,7 +800,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -815,7 +816,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -829,7 +830,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				count_ += 8;
@@ -888,23 +889,23 @@ struct kg_dd4f7221_cross_entropy_bf16_args {
 	float label_smoothing_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
 	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
 	float *__restrict__ lse_ = (float *)kg_result(buf + 3);
-	__shared__ float top_parts_[8];
-	__shared__ float total_parts_[8];
-	__shared__ float average_sum_parts_[8];
+	__shared__ float top_parts_[4];
+	__shared__ float total_parts_[4];
+	__shared__ float average_sum_parts_[4];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index target_value_ = kg_index(target_[r_]);
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
@@ -921,7 +922,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -933,7 +934,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -956,7 +957,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -973,7 +974,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -988,7 +989,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -1051,23 +1052,23 @@ struct kg_dd4f7221_cross_entropy_bf16_wide_args {
 	float label_smoothing_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
 	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
 	float *__restrict__ lse_ = (float *)kg_result(buf + 3);
-	__shared__ float top_parts_[8];
-	__shared__ float total_parts_[8];
-	__shared__ float average_sum_parts_[8];
+	__shared__ float top_parts_[4];
+	__shared__ float total_parts_[4];
+	__shared__ float average_sum_parts_[4];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index target_value_ = kg_index(target_[r_]);
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != kg_index(args->ignore_index_)) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
@@ -1084,14 +1085,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_bf16x8(logits_slab_ + i_ * 8, logits_ + r_ * size_V_ + v_);
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
@@ -1113,7 +1114,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -1129,7 +1130,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 		if (t_2_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -1143,7 +1144,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				count_ += 8;

@@ -164,10 +164,11 @@ __device__ __forceinline__ float kg_choose(bool first, float a, float b) {
 	return first ? a : b;
 }
 
-// exp(x) to 1e-5 of its value, and 0 below the least normal float.
-__device__ __forceinline__ float kg_rough_exp(float x) {
+// exp(x*by) to 1e-5 of its value, and 0 below the least normal float. A constant by costs
+// nothing.
+__device__ __forceinline__ float kg_rough_exp(float x, float by = 1.0f) {
 	float r;
-	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * (by * 1.44269504f)));
 	return r;
 }
 
@@ -810,24 +811,24 @@ struct kg_dd4f7221_cross_entropy_mean_f16_1_args {
 	float label_smoothing_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f16_1(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
 	float *__restrict__ top_ = (float *)kg_result(buf + 2);
 	float *__restrict__ total_ = (float *)kg_result(buf + 3);
 	float *__restrict__ average_sum_ = (float *)kg_result(buf + 4);
-	__shared__ float top_parts_[8];
-	__shared__ float total_parts_[8];
-	__shared__ float average_sum_parts_[8];
+	__shared__ float top_parts_[4];
+	__shared__ float total_parts_[4];
+	__shared__ float average_sum_parts_[4];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -843,7 +844,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -855,7 +856,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -878,7 +879,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -895,7 +896,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -910,7 +911,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -971,24 +972,24 @@ struct kg_dd4f7221_cross_entropy_mean_f16_1_wide_args {
 	float label_smoothing_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
 	float *__restrict__ top_ = (float *)kg_result(buf + 2);
 	float *__restrict__ total_ = (float *)kg_result(buf + 3);
 	float *__restrict__ average_sum_ = (float *)kg_result(buf + 4);
-	__shared__ float top_parts_[8];
-	__shared__ float total_parts_[8];
-	__shared__ float average_sum_parts_[8];
+	__shared__ float top_parts_[4];
+	__shared__ float total_parts_[4];
+	__shared__ float average_sum_parts_[4];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -1004,14 +1005,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_f16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
@@ -1033,7 +1034,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -1049,7 +1050,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -1063,7 +1064,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				count_ += 8;
@@ -1196,24 +1197,24 @@ struct kg_dd4f7221_cross_entropy_mean_bf16_1_args {
 	float label_smoothing_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_bf16_1(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
 	float *__restrict__ top_ = (float *)kg_result(buf + 2);
 	float *__restrict__ total_ = (float *)kg_result(buf + 3);
 	float *__restrict__ average_sum_ = (float *)kg_result(buf + 4);
-	__shared__ float top_parts_[8];
-	__shared__ float total_parts_[8];
-	__shared__ float average_sum_parts_[8];
+	__shared__ float top_parts_[4];
+	__shared__ float total_parts_[4];
+	__shared__ float average_sum_parts_[4];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -1229,7 +1230,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -1241,7 +1242,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -1264,7 +1265,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -1281,7 +1282,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -1296,7 +1297,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -1357,24 +1358,24 @@ struct kg_dd4f7221_cross_entropy_mean_bf16_1_wide_args {
 	float label_smoothing_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
 	float *__restrict__ top_ = (float *)kg_result(buf + 2);
 	float *__restrict__ total_ = (float *)kg_result(buf + 3);
 	float *__restrict__ average_sum_ = (float *)kg_result(buf + 4);
-	__shared__ float top_parts_[8];
-	__shared__ float total_parts_[8];
-	__shared__ float average_sum_parts_[8];
+	__shared__ float top_parts_[4];
+	__shared__ float total_parts_[4];
+	__shared__ float average_sum_parts_[4];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -1390,14 +1391,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_bf16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
@@ -1419,7 +1420,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -1435,7 +1436,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		if (t_) {
 			float average_sum_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -1449,7 +1450,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			average_sum_thread_ += average_sum_run_;
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				count_ += 8;

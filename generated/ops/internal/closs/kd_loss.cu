@@ -475,17 +475,17 @@ struct kg_dd4f7221_kd_loss_f16_args {
 	float beta_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
 	float *__restrict__ mse_ = (float *)kg_result(buf + 2);
 	float *__restrict__ cos_ = (float *)kg_result(buf + 3);
 	float *__restrict__ loss_ = (float *)kg_result(buf + 4);
-	__shared__ float st_parts_[8];
-	__shared__ float ss_parts_[8];
-	__shared__ float tt_parts_[8];
-	__shared__ float gap_sum_parts_[8];
+	__shared__ float st_parts_[4];
+	__shared__ float ss_parts_[4];
+	__shared__ float tt_parts_[4];
+	__shared__ float gap_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_run_[8];
@@ -494,14 +494,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -539,7 +539,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16(
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -618,17 +618,17 @@ struct kg_dd4f7221_kd_loss_f16_wide_args {
 	float beta_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
 	float *__restrict__ mse_ = (float *)kg_result(buf + 2);
 	float *__restrict__ cos_ = (float *)kg_result(buf + 3);
 	float *__restrict__ loss_ = (float *)kg_result(buf + 4);
-	__shared__ float st_parts_[8];
-	__shared__ float ss_parts_[8];
-	__shared__ float tt_parts_[8];
-	__shared__ float gap_sum_parts_[8];
+	__shared__ float st_parts_[4];
+	__shared__ float ss_parts_[4];
+	__shared__ float tt_parts_[4];
+	__shared__ float gap_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_run_[8];
@@ -637,14 +637,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16_wide(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(student_run_, student_ + at_ + d_);
@@ -667,7 +667,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16_wide(
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
@@ -731,17 +731,17 @@ struct kg_dd4f7221_kd_loss_bf16_args {
 	float beta_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
 	float *__restrict__ mse_ = (float *)kg_result(buf + 2);
 	float *__restrict__ cos_ = (float *)kg_result(buf + 3);
 	float *__restrict__ loss_ = (float *)kg_result(buf + 4);
-	__shared__ float st_parts_[8];
-	__shared__ float ss_parts_[8];
-	__shared__ float tt_parts_[8];
-	__shared__ float gap_sum_parts_[8];
+	__shared__ float st_parts_[4];
+	__shared__ float ss_parts_[4];
+	__shared__ float tt_parts_[4];
+	__shared__ float gap_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_run_[8];
@@ -750,14 +750,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -795,7 +795,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16(
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -874,17 +874,17 @@ struct kg_dd4f7221_kd_loss_bf16_wide_args {
 	float beta_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
 	float *__restrict__ mse_ = (float *)kg_result(buf + 2);
 	float *__restrict__ cos_ = (float *)kg_result(buf + 3);
 	float *__restrict__ loss_ = (float *)kg_result(buf + 4);
-	__shared__ float st_parts_[8];
-	__shared__ float ss_parts_[8];
-	__shared__ float tt_parts_[8];
-	__shared__ float gap_sum_parts_[8];
+	__shared__ float st_parts_[4];
+	__shared__ float ss_parts_[4];
+	__shared__ float tt_parts_[4];
+	__shared__ float gap_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_run_[8];
@@ -893,14 +893,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16_wide(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(student_run_, student_ + at_ + d_);
@@ -923,7 +923,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16_wide(
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);

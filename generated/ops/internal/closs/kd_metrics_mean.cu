@@ -670,7 +670,7 @@ struct kg_dd4f7221_kd_metrics_mean_f16_1_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f16_1(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
@@ -678,10 +678,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 	float *__restrict__ st_ = (float *)kg_result(buf + 3);
 	float *__restrict__ ss_ = (float *)kg_result(buf + 4);
 	float *__restrict__ tt_ = (float *)kg_result(buf + 5);
-	__shared__ float st_parts_[8];
-	__shared__ float ss_parts_[8];
-	__shared__ float tt_parts_[8];
-	__shared__ float gap_sum_parts_[8];
+	__shared__ float st_parts_[4];
+	__shared__ float ss_parts_[4];
+	__shared__ float tt_parts_[4];
+	__shared__ float gap_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_run_[8];
@@ -690,14 +690,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = b_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -735,7 +735,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -811,7 +811,7 @@ struct kg_dd4f7221_kd_metrics_mean_f16_1_wide_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
@@ -819,10 +819,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 	float *__restrict__ st_ = (float *)kg_result(buf + 3);
 	float *__restrict__ ss_ = (float *)kg_result(buf + 4);
 	float *__restrict__ tt_ = (float *)kg_result(buf + 5);
-	__shared__ float st_parts_[8];
-	__shared__ float ss_parts_[8];
-	__shared__ float tt_parts_[8];
-	__shared__ float gap_sum_parts_[8];
+	__shared__ float st_parts_[4];
+	__shared__ float ss_parts_[4];
+	__shared__ float tt_parts_[4];
+	__shared__ float gap_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_run_[8];
@@ -831,14 +831,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = b_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(student_run_, student_ + at_ + d_);
@@ -861,7 +861,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(student_run_, student_ + at_ + d_);
@@ -922,7 +922,7 @@ struct kg_dd4f7221_kd_metrics_mean_bf16_1_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf16_1(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
@@ -930,10 +930,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 	float *__restrict__ st_ = (float *)kg_result(buf + 3);
 	float *__restrict__ ss_ = (float *)kg_result(buf + 4);
 	float *__restrict__ tt_ = (float *)kg_result(buf + 5);
-	__shared__ float st_parts_[8];
-	__shared__ float ss_parts_[8];
-	__shared__ float tt_parts_[8];
-	__shared__ float gap_sum_parts_[8];
+	__shared__ float st_parts_[4];
+	__shared__ float ss_parts_[4];
+	__shared__ float tt_parts_[4];
+	__shared__ float gap_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_run_[8];
@@ -942,14 +942,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = b_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -987,7 +987,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1063,7 +1063,7 @@ struct kg_dd4f7221_kd_metrics_mean_bf16_1_wide_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
@@ -1071,10 +1071,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 	float *__restrict__ st_ = (float *)kg_result(buf + 3);
 	float *__restrict__ ss_ = (float *)kg_result(buf + 4);
 	float *__restrict__ tt_ = (float *)kg_result(buf + 5);
-	__shared__ float st_parts_[8];
-	__shared__ float ss_parts_[8];
-	__shared__ float tt_parts_[8];
-	__shared__ float gap_sum_parts_[8];
+	__shared__ float st_parts_[4];
+	__shared__ float ss_parts_[4];
+	__shared__ float tt_parts_[4];
+	__shared__ float gap_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float student_run_[8];
@@ -1083,14 +1083,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const kg_index at_ = b_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(student_run_, student_ + at_ + d_);
@@ -1113,7 +1113,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(student_run_, student_ + at_ + d_);

@@ -142,10 +142,11 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 	return x;
 }
 
-// exp(x) to 1e-5 of its value, and 0 below the least normal float.
-__device__ __forceinline__ float kg_rough_exp(float x) {
+// exp(x*by) to 1e-5 of its value, and 0 below the least normal float. A constant by costs
+// nothing.
+__device__ __forceinline__ float kg_rough_exp(float x, float by = 1.0f) {
 	float r;
-	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * (by * 1.44269504f)));
 	return r;
 }
 
@@ -292,6 +293,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 4 + v_] = t_2_;
+				teacher_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
@@ -354,14 +357,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 4 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				const float t_2_ = student_2_ / t_;
-				const float t_3_ = t_2_ - s_base_;
-				s_total_thread_ += expf(t_3_);
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_2_ = student_row_[i_ * 4 + v_];
+				const float t_3_ = teacher_row_[i_ * 4 + v_];
+				const float t_4_ = t_2_ - s_base_;
+				s_total_thread_ += expf(t_4_);
+				const float t_5_ = t_3_ - t_base_;
 				t_total_thread_ += expf(t_5_);
+				student_row_[i_ * 4 + v_] = t_4_;
+				teacher_row_[i_ * 4 + v_] = t_5_;
 			}
 		}
 	}
@@ -429,15 +432,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 4 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_4_ = student_row_[i_ * 4 + v_];
+				const float t_5_ = teacher_row_[i_ * 4 + v_];
 				const float t_log_ = t_5_ - t_2_;
 				const float p_ = expf(t_log_);
-				const float t_6_ = student_2_ / t_;
-				const float t_7_ = t_6_ - s_base_;
-				const float s_log_ = t_7_ - t_3_;
+				const float s_log_ = t_4_ - t_3_;
 				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
@@ -548,6 +547,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 4 + v_] = t_2_;
+				teacher_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
@@ -596,14 +597,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float student_2_ = student_row_[i_ * 4 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				const float t_2_ = student_2_ / t_;
-				const float t_3_ = t_2_ - s_base_;
-				s_total_thread_ += expf(t_3_);
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_2_ = student_row_[i_ * 4 + v_];
+				const float t_3_ = teacher_row_[i_ * 4 + v_];
+				const float t_4_ = t_2_ - s_base_;
+				s_total_thread_ += expf(t_4_);
+				const float t_5_ = t_3_ - t_base_;
 				t_total_thread_ += expf(t_5_);
+				student_row_[i_ * 4 + v_] = t_4_;
+				teacher_row_[i_ * 4 + v_] = t_5_;
 			}
 		}
 	}
@@ -657,15 +658,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float student_2_ = student_row_[i_ * 4 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_4_ = student_row_[i_ * 4 + v_];
+				const float t_5_ = teacher_row_[i_ * 4 + v_];
 				const float t_log_ = t_5_ - t_2_;
 				const float p_ = expf(t_log_);
-				const float t_6_ = student_2_ / t_;
-				const float t_7_ = t_6_ - s_base_;
-				const float s_log_ = t_7_ - t_3_;
+				const float s_log_ = t_4_ - t_3_;
 				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
@@ -774,6 +771,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 8 + v_] = t_2_;
+				teacher_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
@@ -836,14 +835,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
-				const float t_3_ = t_2_ - s_base_;
-				s_total_thread_ += expf(t_3_);
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_2_ = student_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
+				const float t_4_ = t_2_ - s_base_;
+				s_total_thread_ += expf(t_4_);
+				const float t_5_ = t_3_ - t_base_;
 				t_total_thread_ += expf(t_5_);
+				student_row_[i_ * 8 + v_] = t_4_;
+				teacher_row_[i_ * 8 + v_] = t_5_;
 			}
 		}
 	}
@@ -911,15 +910,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_4_ = student_row_[i_ * 8 + v_];
+				const float t_5_ = teacher_row_[i_ * 8 + v_];
 				const float t_log_ = t_5_ - t_2_;
 				const float p_ = expf(t_log_);
-				const float t_6_ = student_2_ / t_;
-				const float t_7_ = t_6_ - s_base_;
-				const float s_log_ = t_7_ - t_3_;
+				const float s_log_ = t_4_ - t_3_;
 				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
@@ -1030,6 +1025,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 8 + v_] = t_2_;
+				teacher_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
@@ -1078,14 +1075,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
-				const float t_3_ = t_2_ - s_base_;
-				s_total_thread_ += expf(t_3_);
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_2_ = student_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
+				const float t_4_ = t_2_ - s_base_;
+				s_total_thread_ += expf(t_4_);
+				const float t_5_ = t_3_ - t_base_;
 				t_total_thread_ += expf(t_5_);
+				student_row_[i_ * 8 + v_] = t_4_;
+				teacher_row_[i_ * 8 + v_] = t_5_;
 			}
 		}
 	}
@@ -1139,15 +1136,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_4_ = student_row_[i_ * 8 + v_];
+				const float t_5_ = teacher_row_[i_ * 8 + v_];
 				const float t_log_ = t_5_ - t_2_;
 				const float p_ = expf(t_log_);
-				const float t_6_ = student_2_ / t_;
-				const float t_7_ = t_6_ - s_base_;
-				const float s_log_ = t_7_ - t_3_;
+				const float s_log_ = t_4_ - t_3_;
 				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
@@ -1256,6 +1249,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 8 + v_] = t_2_;
+				teacher_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
@@ -1318,14 +1313,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
-				const float t_3_ = t_2_ - s_base_;
-				s_total_thread_ += expf(t_3_);
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_2_ = student_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
+				const float t_4_ = t_2_ - s_base_;
+				s_total_thread_ += expf(t_4_);
+				const float t_5_ = t_3_ - t_base_;
 				t_total_thread_ += expf(t_5_);
+				student_row_[i_ * 8 + v_] = t_4_;
+				teacher_row_[i_ * 8 + v_] = t_5_;
 			}
 		}
 	}
@@ -1393,15 +1388,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_4_ = student_row_[i_ * 8 + v_];
+				const float t_5_ = teacher_row_[i_ * 8 + v_];
 				const float t_log_ = t_5_ - t_2_;
 				const float p_ = expf(t_log_);
-				const float t_6_ = student_2_ / t_;
-				const float t_7_ = t_6_ - s_base_;
-				const float s_log_ = t_7_ - t_3_;
+				const float s_log_ = t_4_ - t_3_;
 				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
@@ -1512,6 +1503,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 8 + v_] = t_2_;
+				teacher_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
@@ -1560,14 +1553,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
-				const float t_3_ = t_2_ - s_base_;
-				s_total_thread_ += expf(t_3_);
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_2_ = student_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
+				const float t_4_ = t_2_ - s_base_;
+				s_total_thread_ += expf(t_4_);
+				const float t_5_ = t_3_ - t_base_;
 				t_total_thread_ += expf(t_5_);
+				student_row_[i_ * 8 + v_] = t_4_;
+				teacher_row_[i_ * 8 + v_] = t_5_;
 			}
 		}
 	}
@@ -1621,15 +1614,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_4_ = teacher_2_ / t_;
-				const float t_5_ = t_4_ - t_base_;
+				const float t_4_ = student_row_[i_ * 8 + v_];
+				const float t_5_ = teacher_row_[i_ * 8 + v_];
 				const float t_log_ = t_5_ - t_2_;
 				const float p_ = expf(t_log_);
-				const float t_6_ = student_2_ / t_;
-				const float t_7_ = t_6_ - s_base_;
-				const float s_log_ = t_7_ - t_3_;
+				const float s_log_ = t_4_ - t_3_;
 				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
 			}
 		}
@@ -1699,7 +1688,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	float teacher_row_[16];
 	float student_run_[4];
 	float teacher_run_[4];
-	float kept_2_[16];
 	float kept_[16];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
@@ -1742,6 +1730,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 4 + v_] = t_2_;
+				teacher_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
@@ -1804,15 +1794,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 4 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				const float t_2_ = student_2_ / t_;
+				const float t_2_ = student_row_[i_ * 4 + v_];
+				const float t_3_ = teacher_row_[i_ * 4 + v_];
 				const float student_exp_ = expf(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
-				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
 				t_total_thread_ += expf(t_4_);
-				kept_2_[i_ * 4 + v_] = student_exp_;
+				student_row_[i_ * 4 + v_] = student_exp_;
+				teacher_row_[i_ * 4 + v_] = t_4_;
 			}
 		}
 	}
@@ -1880,14 +1869,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				const float t_3_ = teacher_2_ / t_;
-				const float t_4_ = t_3_ - t_base_;
-				const float t_log_ = t_4_ - t_2_;
+				const float t_3_ = teacher_row_[i_ * 4 + v_];
+				const float t_log_ = t_3_ - t_2_;
 				const float p_ = expf(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 4 + v_] = p_;
+				teacher_row_[i_ * 4 + v_] = d_s_log_;
 			}
 		}
 	}
@@ -1939,9 +1927,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float p_ = kept_[i_ * 4 + v_];
-				const float student_exp_ = kept_2_[i_ * 4 + v_];
-				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				const float student_exp_ = student_row_[i_ * 4 + v_];
+				const float d_s_log_ = teacher_row_[i_ * 4 + v_];
 				d_student_[at_ + d_2_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
 			}
 		}
@@ -2008,7 +1995,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	float teacher_row_[16];
 	float student_run_[4];
 	float teacher_run_[4];
-	float kept_2_[16];
 	float kept_[16];
 	float d_student_out_[4];
 	const kg_index r_ = kg_index(blockIdx.x);
@@ -2041,6 +2027,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 4 + v_] = t_2_;
+				teacher_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
@@ -2089,15 +2077,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float student_2_ = student_row_[i_ * 4 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				const float t_2_ = student_2_ / t_;
+				const float t_2_ = student_row_[i_ * 4 + v_];
+				const float t_3_ = teacher_row_[i_ * 4 + v_];
 				const float student_exp_ = expf(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
-				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
 				t_total_thread_ += expf(t_4_);
-				kept_2_[i_ * 4 + v_] = student_exp_;
+				student_row_[i_ * 4 + v_] = student_exp_;
+				teacher_row_[i_ * 4 + v_] = t_4_;
 			}
 		}
 	}
@@ -2151,14 +2138,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				const float t_3_ = teacher_2_ / t_;
-				const float t_4_ = t_3_ - t_base_;
-				const float t_log_ = t_4_ - t_2_;
+				const float t_3_ = teacher_row_[i_ * 4 + v_];
+				const float t_log_ = t_3_ - t_2_;
 				const float p_ = expf(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 4 + v_] = p_;
+				teacher_row_[i_ * 4 + v_] = d_s_log_;
 			}
 		}
 	}
@@ -2202,9 +2188,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float p_ = kept_[i_ * 4 + v_];
-				const float student_exp_ = kept_2_[i_ * 4 + v_];
-				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				const float student_exp_ = student_row_[i_ * 4 + v_];
+				const float d_s_log_ = teacher_row_[i_ * 4 + v_];
 				d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
 			}
 			kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
@@ -2260,7 +2245,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	float teacher_row_[16];
 	float student_run_[8];
 	float teacher_run_[8];
-	float kept_2_[16];
 	float kept_[16];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
@@ -2303,6 +2287,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 8 + v_] = t_2_;
+				teacher_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
@@ -2365,15 +2351,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
+				const float t_2_ = student_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
 				const float student_exp_ = expf(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
-				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
 				t_total_thread_ += expf(t_4_);
-				kept_2_[i_ * 8 + v_] = student_exp_;
+				student_row_[i_ * 8 + v_] = student_exp_;
+				teacher_row_[i_ * 8 + v_] = t_4_;
 			}
 		}
 	}
@@ -2441,14 +2426,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_3_ = teacher_2_ / t_;
-				const float t_4_ = t_3_ - t_base_;
-				const float t_log_ = t_4_ - t_2_;
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
+				const float t_log_ = t_3_ - t_2_;
 				const float p_ = expf(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 8 + v_] = p_;
+				teacher_row_[i_ * 8 + v_] = d_s_log_;
 			}
 		}
 	}
@@ -2500,9 +2484,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float p_ = kept_[i_ * 8 + v_];
-				const float student_exp_ = kept_2_[i_ * 8 + v_];
-				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				const float student_exp_ = student_row_[i_ * 8 + v_];
+				const float d_s_log_ = teacher_row_[i_ * 8 + v_];
 				d_student_[at_ + d_2_] = kg_to_f16(kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_)));
 			}
 		}
@@ -2569,7 +2552,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	float teacher_row_[16];
 	float student_run_[8];
 	float teacher_run_[8];
-	float kept_2_[16];
 	float kept_[16];
 	float d_student_out_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
@@ -2602,6 +2584,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 8 + v_] = t_2_;
+				teacher_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
@@ -2650,15 +2634,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
+				const float t_2_ = student_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
 				const float student_exp_ = expf(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
-				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
 				t_total_thread_ += expf(t_4_);
-				kept_2_[i_ * 8 + v_] = student_exp_;
+				student_row_[i_ * 8 + v_] = student_exp_;
+				teacher_row_[i_ * 8 + v_] = t_4_;
 			}
 		}
 	}
@@ -2712,14 +2695,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_3_ = teacher_2_ / t_;
-				const float t_4_ = t_3_ - t_base_;
-				const float t_log_ = t_4_ - t_2_;
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
+				const float t_log_ = t_3_ - t_2_;
 				const float p_ = expf(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 8 + v_] = p_;
+				teacher_row_[i_ * 8 + v_] = d_s_log_;
 			}
 		}
 	}
@@ -2763,9 +2745,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float p_ = kept_[i_ * 8 + v_];
-				const float student_exp_ = kept_2_[i_ * 8 + v_];
-				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				const float student_exp_ = student_row_[i_ * 8 + v_];
+				const float d_s_log_ = teacher_row_[i_ * 8 + v_];
 				d_student_out_[v_] = kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_));
 			}
 			kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
@@ -2821,7 +2802,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	float teacher_row_[16];
 	float student_run_[8];
 	float teacher_run_[8];
-	float kept_2_[16];
 	float kept_[16];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
@@ -2864,6 +2844,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 8 + v_] = t_2_;
+				teacher_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
@@ -2926,15 +2908,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
+				const float t_2_ = student_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
 				const float student_exp_ = expf(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
-				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
 				t_total_thread_ += expf(t_4_);
-				kept_2_[i_ * 8 + v_] = student_exp_;
+				student_row_[i_ * 8 + v_] = student_exp_;
+				teacher_row_[i_ * 8 + v_] = t_4_;
 			}
 		}
 	}
@@ -3002,14 +2983,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_3_ = teacher_2_ / t_;
-				const float t_4_ = t_3_ - t_base_;
-				const float t_log_ = t_4_ - t_2_;
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
+				const float t_log_ = t_3_ - t_2_;
 				const float p_ = expf(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 8 + v_] = p_;
+				teacher_row_[i_ * 8 + v_] = d_s_log_;
 			}
 		}
 	}
@@ -3061,9 +3041,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float p_ = kept_[i_ * 8 + v_];
-				const float student_exp_ = kept_2_[i_ * 8 + v_];
-				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				const float student_exp_ = student_row_[i_ * 8 + v_];
+				const float d_s_log_ = teacher_row_[i_ * 8 + v_];
 				d_student_[at_ + d_2_] = kg_to_bf16(kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_)));
 			}
 		}
@@ -3130,7 +3109,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	float teacher_row_[16];
 	float student_run_[8];
 	float teacher_run_[8];
-	float kept_2_[16];
 	float kept_[16];
 	float d_student_out_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
@@ -3163,6 +3141,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
 				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				student_row_[i_ * 8 + v_] = t_2_;
+				teacher_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
@@ -3211,15 +3191,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float student_2_ = student_row_[i_ * 8 + v_];
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
+				const float t_2_ = student_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
 				const float student_exp_ = expf(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
-				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
 				t_total_thread_ += expf(t_4_);
-				kept_2_[i_ * 8 + v_] = student_exp_;
+				student_row_[i_ * 8 + v_] = student_exp_;
+				teacher_row_[i_ * 8 + v_] = t_4_;
 			}
 		}
 	}
@@ -3273,14 +3252,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_3_ = teacher_2_ / t_;
-				const float t_4_ = t_3_ - t_base_;
-				const float t_log_ = t_4_ - t_2_;
+				const float t_3_ = teacher_row_[i_ * 8 + v_];
+				const float t_log_ = t_3_ - t_2_;
 				const float p_ = expf(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 8 + v_] = p_;
+				teacher_row_[i_ * 8 + v_] = d_s_log_;
 			}
 		}
 	}
@@ -3324,9 +3302,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float p_ = kept_[i_ * 8 + v_];
-				const float student_exp_ = kept_2_[i_ * 8 + v_];
-				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				const float student_exp_ = student_row_[i_ * 8 + v_];
+				const float d_s_log_ = teacher_row_[i_ * 8 + v_];
 				d_student_out_[v_] = kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_));
 			}
 			kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);

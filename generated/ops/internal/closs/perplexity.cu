@@ -148,10 +148,11 @@ __device__ __forceinline__ float kg_choose(bool first, float a, float b) {
 	return first ? a : b;
 }
 
-// exp(x) to 1e-5 of its value, and 0 below the least normal float.
-__device__ __forceinline__ float kg_rough_exp(float x) {
+// exp(x*by) to 1e-5 of its value, and 0 below the least normal float. A constant by costs
+// nothing.
+__device__ __forceinline__ float kg_rough_exp(float x, float by = 1.0f) {
 	float r;
-	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * (by * 1.44269504f)));
 	return r;
 }
 
@@ -661,22 +662,22 @@ struct kg_dd4f7221_perplexity_f16_1_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
 	float *__restrict__ total_ = (float *)kg_result(buf + 2);
 	float *__restrict__ top_ = (float *)kg_result(buf + 3);
-	__shared__ float top_parts_[8];
-	__shared__ float total_parts_[8];
+	__shared__ float top_parts_[4];
+	__shared__ float total_parts_[4];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
@@ -689,7 +690,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -701,7 +702,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -721,7 +722,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -776,22 +777,22 @@ struct kg_dd4f7221_perplexity_f16_1_wide_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
 	float *__restrict__ total_ = (float *)kg_result(buf + 2);
 	float *__restrict__ top_ = (float *)kg_result(buf + 3);
-	__shared__ float top_parts_[8];
-	__shared__ float total_parts_[8];
+	__shared__ float top_parts_[4];
+	__shared__ float total_parts_[4];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
@@ -804,14 +805,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_w
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_f16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
@@ -830,7 +831,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_w
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll
@@ -955,22 +956,22 @@ struct kg_dd4f7221_perplexity_bf16_1_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
 	float *__restrict__ total_ = (float *)kg_result(buf + 2);
 	float *__restrict__ top_ = (float *)kg_result(buf + 3);
-	__shared__ float top_parts_[8];
-	__shared__ float total_parts_[8];
+	__shared__ float top_parts_[4];
+	__shared__ float total_parts_[4];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
@@ -983,7 +984,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -995,7 +996,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -1015,7 +1016,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				#pragma unroll
 				for (kg_index v_2_ = 0; v_2_ < 8; ++v_2_) {
@@ -1070,22 +1071,22 @@ struct kg_dd4f7221_perplexity_bf16_1_wide_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
 	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
 	float *__restrict__ total_ = (float *)kg_result(buf + 2);
 	float *__restrict__ top_ = (float *)kg_result(buf + 3);
-	__shared__ float top_parts_[8];
-	__shared__ float total_parts_[8];
+	__shared__ float top_parts_[4];
+	__shared__ float total_parts_[4];
 	const kg_index size_V_ = kg_extent(&args->size_V_);
 	kg_await();
-	float logits_slab_[16];
+	float logits_slab_[32];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float base_ = top_thread_;
@@ -1098,14 +1099,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_
 	for (kg_index from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				kg_load_bf16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
 			}
 		}
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
 				#pragma unroll
@@ -1124,7 +1125,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_
 		if (counted_) {
 			float total_run_ = 0.0f;
 			#pragma unroll
-			for (kg_index i_ = 0; i_ < 2; ++i_) {
+			for (kg_index i_ = 0; i_ < 4; ++i_) {
 				const kg_index v_ = from_ + (i_ * threads_ + thread_) * 8;
 				if (v_ < size_V_) {
 					#pragma unroll

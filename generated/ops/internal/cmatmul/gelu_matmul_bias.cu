@@ -117,17 +117,18 @@ __device__ __forceinline__ float kg_sigmoid(float x) {
 	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
 }
 
-// exp(x) to 1e-5 of its value, and 0 below the least normal float.
-__device__ __forceinline__ float kg_rough_exp(float x) {
+// exp(x*by) to 1e-5 of its value, and 0 below the least normal float. A constant by costs
+// nothing.
+__device__ __forceinline__ float kg_rough_exp(float x, float by = 1.0f) {
 	float r;
-	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * (by * 1.44269504f)));
 	return r;
 }
 
-// 1/(1+exp(-x)) to 1e-5 of its value.
-__device__ __forceinline__ float kg_rough_sigmoid(float x) {
+// 1/(1+exp(-x*by)) to 1e-5 of its value.
+__device__ __forceinline__ float kg_rough_sigmoid(float x, float by = 1.0f) {
 	float r;
-	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + kg_rough_exp(-x)));
+	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + kg_rough_exp(x, -by)));
 	return r;
 }
 
@@ -787,8 +788,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_n
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_R_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -875,7 +876,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 				if (k_pos_ + i_ < size_K_) {
 					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_f16(x_[at_ + k_pos_2_]);
-					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f)));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1004,7 +1005,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 				if (k_pos_ + i_ < size_K_) {
 					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_f16(x_[at_ + k_pos_2_]);
-					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f)));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1232,8 +1233,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_n
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_R_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1320,7 +1321,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 				if (k_pos_ + i_ < size_K_) {
 					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f)));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1449,7 +1450,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 				if (k_pos_ + i_ < size_K_) {
 					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f)));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1677,8 +1678,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_n
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_R_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -2158,7 +2159,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 				if (k_pos_ + i_ < size_K_) {
 					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_f16(x_[at_ + k_pos_2_]);
-					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f)));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -2287,7 +2288,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 				if (k_pos_ + i_ < size_K_) {
 					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_f16(x_[at_ + k_pos_2_]);
-					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f)));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -2549,7 +2550,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 				if (k_pos_ + i_ < size_K_) {
 					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f)));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -2678,7 +2679,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 				if (k_pos_ + i_ < size_K_) {
 					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f)));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -3303,8 +3304,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_R_ * size_K_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -3748,8 +3749,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_K_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -3951,8 +3952,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -4101,7 +4102,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_f16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 						}
 					}
@@ -4228,7 +4229,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_f16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 						}
 					}
@@ -4389,8 +4390,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_R_ * size_K_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -4421,7 +4422,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	}
 	if (thread_ < columns_) {
 		const float x_2_ = kg_from_f16(x_[r_ * size_K_ + k_]);
-		const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+		const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 		d_x_[r_ * size_K_ + k_] = kg_to_f16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 	}
 }
@@ -4478,7 +4479,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 					const kg_index a_at_2_ = a_pos_ + i_;
 					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_f16(x_[at_ + a_pos_2_]);
-					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -4606,7 +4607,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 					const kg_index a_at_2_ = a_pos_ + i_;
 					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_f16(x_[at_ + a_pos_2_]);
-					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -4834,8 +4835,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_K_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -5037,8 +5038,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -5187,7 +5188,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 						}
 					}
@@ -5314,7 +5315,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 						}
 					}
@@ -5475,8 +5476,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_R_ * size_K_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -5507,7 +5508,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	}
 	if (thread_ < columns_) {
 		const float x_2_ = kg_from_bf16(x_[r_ * size_K_ + k_]);
-		const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+		const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 		d_x_[r_ * size_K_ + k_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 	}
 }
@@ -5564,7 +5565,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 					const kg_index a_at_2_ = a_pos_ + i_;
 					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + a_pos_2_]);
-					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -5692,7 +5693,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 					const kg_index a_at_2_ = a_pos_ + i_;
 					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + a_pos_2_]);
-					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -5920,8 +5921,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_K_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -6123,8 +6124,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -7065,7 +7066,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_f16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 						}
 					}
@@ -7195,7 +7196,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_f16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 						}
 					}
@@ -7411,7 +7412,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 					const kg_index b_at_2_ = b_pos_ + i_;
 					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_f16(x_[at_ + b_pos_2_]);
-					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -7539,7 +7540,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 					const kg_index b_at_2_ = b_pos_ + i_;
 					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_f16(x_[at_ + b_pos_2_]);
-					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -7850,7 +7851,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 						}
 					}
@@ -7980,7 +7981,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 						}
 					}
@@ -8196,7 +8197,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 					const kg_index b_at_2_ = b_pos_ + i_;
 					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + b_pos_2_]);
-					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -8324,7 +8325,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 					const kg_index b_at_2_ = b_pos_ + i_;
 					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + b_pos_2_]);
-					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+					const float x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_), 1.5957692f);
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					b_next_[i_] = h_;
 				}

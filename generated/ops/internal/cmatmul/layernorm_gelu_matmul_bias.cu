@@ -131,17 +131,18 @@ __device__ __forceinline__ float kg_sigmoid(float x) {
 	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
 }
 
-// exp(x) to 1e-5 of its value, and 0 below the least normal float.
-__device__ __forceinline__ float kg_rough_exp(float x) {
+// exp(x*by) to 1e-5 of its value, and 0 below the least normal float. A constant by costs
+// nothing.
+__device__ __forceinline__ float kg_rough_exp(float x, float by = 1.0f) {
 	float r;
-	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * (by * 1.44269504f)));
 	return r;
 }
 
-// 1/(1+exp(-x)) to 1e-5 of its value.
-__device__ __forceinline__ float kg_rough_sigmoid(float x) {
+// 1/(1+exp(-x*by)) to 1e-5 of its value.
+__device__ __forceinline__ float kg_rough_sigmoid(float x, float by = 1.0f) {
 	float r;
-	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + kg_rough_exp(-x)));
+	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + kg_rough_exp(x, -by)));
 	return r;
 }
 
@@ -486,6 +487,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
@@ -534,8 +536,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index k_2_ = k_ + v_;
 			if (k_2_ < size_K_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
@@ -635,6 +636,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
@@ -675,8 +677,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		if (k_ < size_K_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
@@ -1174,8 +1175,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_R_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1216,7 +1217,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args {
 	int wanted_rest_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ mean_ = (float *)kg_result(buf + 1);
@@ -1224,20 +1225,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	float *__restrict__ rest_ = (float *)kg_result(buf + 3);
 	float *__restrict__ rest_sum_ = (float *)kg_result(buf + 4);
 	float *__restrict__ var_sum_ = (float *)kg_result(buf + 5);
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float var_sum_parts_[8];
+	__shared__ float rest_sum_parts_[4];
+	__shared__ float var_sum_parts_[4];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_K_ ? kg_from_f16(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1249,7 +1250,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1258,13 +1259,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1300,14 +1302,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const float t_ = float(max(size_K_, kg_index(1)));
 	const float rest_2_ = rest_sum_2_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index k_2_ = k_ + v_;
 			if (k_2_ < size_K_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
@@ -1316,7 +1317,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1370,7 +1371,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide_args {
 	int wanted_rest_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ mean_ = (float *)kg_result(buf + 1);
@@ -1378,20 +1379,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	float *__restrict__ rest_ = (float *)kg_result(buf + 3);
 	float *__restrict__ rest_sum_ = (float *)kg_result(buf + 4);
 	float *__restrict__ var_sum_ = (float *)kg_result(buf + 5);
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float var_sum_parts_[8];
+	__shared__ float rest_sum_parts_[4];
+	__shared__ float var_sum_parts_[4];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_K_ ? kg_from_f16(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + r_ * size_K_ + k_);
@@ -1399,7 +1400,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			#pragma unroll
@@ -1407,13 +1408,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_K_ + k_);
@@ -1442,13 +1444,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const float t_ = float(max(size_K_, kg_index(1)));
 	const float rest_2_ = rest_sum_2_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
@@ -1457,7 +1458,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_K_ + k_);
@@ -1563,7 +1564,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_f16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_f16(gamma_[k_pos_2_]) + kg_from_f16(beta_[k_pos_2_]);
-					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_))));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f)));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1705,7 +1706,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_f16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_f16(gamma_[k_pos_2_]) + kg_from_f16(beta_[k_pos_2_]);
-					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_))));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f)));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1946,8 +1947,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_R_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1988,7 +1989,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_args {
 	int wanted_rest_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ mean_ = (float *)kg_result(buf + 1);
@@ -1996,20 +1997,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	float *__restrict__ rest_ = (float *)kg_result(buf + 3);
 	float *__restrict__ rest_sum_ = (float *)kg_result(buf + 4);
 	float *__restrict__ var_sum_ = (float *)kg_result(buf + 5);
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float var_sum_parts_[8];
+	__shared__ float rest_sum_parts_[4];
+	__shared__ float var_sum_parts_[4];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -2021,7 +2022,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -2030,13 +2031,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -2072,14 +2074,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const float t_ = float(max(size_K_, kg_index(1)));
 	const float rest_2_ = rest_sum_2_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index k_2_ = k_ + v_;
 			if (k_2_ < size_K_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
@@ -2088,7 +2089,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -2142,7 +2143,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide_args {
 	int wanted_rest_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	float *__restrict__ mean_ = (float *)kg_result(buf + 1);
@@ -2150,20 +2151,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	float *__restrict__ rest_ = (float *)kg_result(buf + 3);
 	float *__restrict__ rest_sum_ = (float *)kg_result(buf + 4);
 	float *__restrict__ var_sum_ = (float *)kg_result(buf + 5);
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float var_sum_parts_[8];
+	__shared__ float rest_sum_parts_[4];
+	__shared__ float var_sum_parts_[4];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + r_ * size_K_ + k_);
@@ -2171,7 +2172,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			#pragma unroll
@@ -2179,13 +2180,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_K_ + k_);
@@ -2214,13 +2216,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const float t_ = float(max(size_K_, kg_index(1)));
 	const float rest_2_ = rest_sum_2_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
@@ -2229,7 +2230,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	for (kg_index from_ = slab_; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_K_ + k_);
@@ -2335,7 +2336,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
-					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_))));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f)));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -2477,7 +2478,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
-					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_))));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f)));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -2718,8 +2719,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_R_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -3251,7 +3252,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_f16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_f16(gamma_[k_pos_2_]) + kg_from_f16(beta_[k_pos_2_]);
-					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_))));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f)));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -3393,7 +3394,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_f16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_f16(gamma_[k_pos_2_]) + kg_from_f16(beta_[k_pos_2_]);
-					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_))));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f)));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -3681,7 +3682,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
-					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_))));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f)));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -3823,7 +3824,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const kg_index k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
-					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_))));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f)));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -4454,8 +4455,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_R_ * size_K_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -4506,8 +4507,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 8);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -4559,6 +4560,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? x_[row_ * size_K_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -4602,6 +4604,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 4 + v_] = h_gelu_x_sigmoid_;
+					x_row_[i_ * 4 + v_] = t_3_;
 				}
 			}
 		}
@@ -4665,16 +4668,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -4689,12 +4692,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index k_2_ = k_ + v_;
 				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 4 + v_];
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
@@ -4766,7 +4768,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
@@ -4799,8 +4800,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 8);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -4842,6 +4843,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? x_[row_ * size_K_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -4873,6 +4875,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 4 + v_] = h_gelu_x_sigmoid_;
+					x_row_[i_ * 4 + v_] = t_3_;
 				}
 			}
 		}
@@ -4909,16 +4912,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -4932,12 +4935,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			if (k_ < size_K_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 4 + v_];
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
@@ -4985,7 +4987,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
@@ -5015,8 +5016,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_K_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_K_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -5640,8 +5641,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -6070,8 +6071,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 8);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -6102,6 +6103,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_f16(x_[row_ * size_K_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -6160,6 +6162,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+					x_row_[i_ * 8 + v_] = t_3_;
 				}
 			}
 		}
@@ -6209,7 +6212,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float d_h_2_ = d_h_run_[v_];
 						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+						const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f);
 						const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
 						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
@@ -6223,16 +6226,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -6262,12 +6265,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index k_2_ = k_ + v_;
 				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 8 + v_];
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
@@ -6339,7 +6341,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -6372,8 +6373,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 8);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -6417,6 +6418,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_f16(x_[row_ * size_K_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -6450,6 +6452,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+					x_row_[i_ * 8 + v_] = t_3_;
 				}
 			}
 		}
@@ -6472,7 +6475,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float d_h_2_ = d_h_run_[v_];
 						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+						const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f);
 						const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
 						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
@@ -6486,16 +6489,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -6511,12 +6514,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				kg_load_f16x8(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 8 + v_];
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
@@ -6564,7 +6566,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -6594,8 +6595,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_K_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_K_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -6697,7 +6698,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 					const kg_index a_at_2_ = a_pos_ + i_;
 					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_f16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_f16(gamma_[a_pos_2_]) + kg_from_f16(beta_[a_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f);
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -6833,7 +6834,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 					const kg_index a_at_2_ = a_pos_ + i_;
 					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_f16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_f16(gamma_[a_pos_2_]) + kg_from_f16(beta_[a_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f);
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -7069,8 +7070,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_K_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -7272,8 +7273,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -7702,8 +7703,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 8);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -7734,6 +7735,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_K_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_K_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_K_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -7792,6 +7794,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+					x_row_[i_ * 8 + v_] = t_3_;
 				}
 			}
 		}
@@ -7841,7 +7844,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float d_h_2_ = d_h_run_[v_];
 						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+						const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f);
 						const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
 						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
@@ -7855,16 +7858,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -7894,12 +7897,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index k_2_ = k_ + v_;
 				if (k_2_ < size_K_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 8 + v_];
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
@@ -7971,7 +7973,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -8004,8 +8005,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 8);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -8049,6 +8050,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_K_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -8082,6 +8084,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+					x_row_[i_ * 8 + v_] = t_3_;
 				}
 			}
 		}
@@ -8104,7 +8107,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float d_h_2_ = d_h_run_[v_];
 						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+						const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f);
 						const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
 						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
@@ -8118,16 +8121,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -8143,12 +8146,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				kg_load_bf16x8(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 8 + v_];
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
@@ -8196,7 +8198,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -8226,8 +8227,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_K_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_K_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -8329,7 +8330,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 					const kg_index a_at_2_ = a_pos_ + i_;
 					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f);
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -8465,7 +8466,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 					const kg_index a_at_2_ = a_pos_ + i_;
 					const kg_index a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f);
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -8701,8 +8702,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_K_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -8904,8 +8905,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -10212,7 +10213,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 					const kg_index b_at_2_ = b_pos_ + i_;
 					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_f16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_f16(gamma_[b_pos_2_]) + kg_from_f16(beta_[b_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f);
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -10348,7 +10349,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 					const kg_index b_at_2_ = b_pos_ + i_;
 					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_f16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_f16(gamma_[b_pos_2_]) + kg_from_f16(beta_[b_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f);
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -11015,7 +11016,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 					const kg_index b_at_2_ = b_pos_ + i_;
 					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f);
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -11151,7 +11152,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 					const kg_index b_at_2_ = b_pos_ + i_;
 					const kg_index b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_), 1.5957692f);
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
 				}

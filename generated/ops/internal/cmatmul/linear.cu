@@ -772,8 +772,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_f32_join(
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_R_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1210,8 +1210,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_f16_join(
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_R_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1648,8 +1648,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_bf16_join(
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_R_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -2094,8 +2094,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f32_1_
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_R_ * size_K_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -2690,8 +2690,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f32_4(
 	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -3130,8 +3130,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f16_1_
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_R_ * size_K_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -3731,8 +3731,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f16_4(
 	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -4171,8 +4171,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_bf16_1
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_R_ * size_K_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -4772,8 +4772,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_bf16_4
 	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;

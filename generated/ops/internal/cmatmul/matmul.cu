@@ -733,8 +733,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_nn_f32_join
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_Z_ * size_M_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1191,8 +1191,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_nn_f16_join
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_Z_ * size_M_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1649,8 +1649,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_nn_bf16_joi
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_Z_ * size_M_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;

@@ -117,17 +117,18 @@ __device__ __forceinline__ float kg_sigmoid(float x) {
 	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
 }
 
-// exp(x) to 1e-5 of its value, and 0 below the least normal float.
-__device__ __forceinline__ float kg_rough_exp(float x) {
+// exp(x*by) to 1e-5 of its value, and 0 below the least normal float. A constant by costs
+// nothing.
+__device__ __forceinline__ float kg_rough_exp(float x, float by = 1.0f) {
 	float r;
-	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * (by * 1.44269504f)));
 	return r;
 }
 
-// 1/(1+exp(-x)) to 1e-5 of its value.
-__device__ __forceinline__ float kg_rough_sigmoid(float x) {
+// 1/(1+exp(-x*by)) to 1e-5 of its value.
+__device__ __forceinline__ float kg_rough_sigmoid(float x, float by = 1.0f) {
 	float r;
-	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + kg_rough_exp(-x)));
+	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + kg_rough_exp(x, -by)));
 	return r;
 }
 
@@ -834,8 +835,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_n
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_Z_ * size_M_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1002,7 +1003,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_n
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1141,7 +1142,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_n
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1318,8 +1319,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_n
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_Z_ * size_M_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1352,7 +1353,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_n
 	}
 	if (thread_ < columns_) {
 		const float pre_2_ = product_ + kg_from_f16(bias_[n_2_]);
-		c_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+		c_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 		if (args->wanted_pre_ != 0) {
 			pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_;
 		}
@@ -1486,7 +1487,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_n
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1625,7 +1626,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_n
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1802,8 +1803,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_n
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_Z_ * size_M_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1836,7 +1837,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_n
 	}
 	if (thread_ < columns_) {
 		const float pre_2_ = product_ + kg_from_bf16(bias_[n_2_]);
-		c_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+		c_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 		if (args->wanted_pre_ != 0) {
 			pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_;
 		}
@@ -2390,7 +2391,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_n
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -2526,7 +2527,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_n
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -2800,7 +2801,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_n
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -2936,7 +2937,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_n
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -3638,7 +3639,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_t
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -3780,7 +3781,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_t
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -4065,7 +4066,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_t
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -4207,7 +4208,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_t
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -4915,7 +4916,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_t
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -5055,7 +5056,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_t
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -5336,7 +5337,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_t
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -5476,7 +5477,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_t
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_), 1.5957692f))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -6009,8 +6010,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_g
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_Z_ * size_M_ * size_K_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -6487,8 +6488,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_g
 	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -7042,8 +7043,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_g
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_Z_ * size_M_ * size_K_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -7498,8 +7499,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_g
 	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -8053,8 +8054,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_g
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_Z_ * size_M_ * size_K_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -8509,8 +8510,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_g
 	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;

@@ -817,8 +817,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_Z_ * size_M_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1283,8 +1283,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_Z_ * size_M_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1749,8 +1749,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_Z_ * size_M_ * size_N_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -5747,8 +5747,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_Z_ * size_M_ * size_K_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -6225,8 +6225,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -6614,8 +6614,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_Z_ * size_M_ * size_K_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -7095,8 +7095,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -7484,8 +7484,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index n_ = size_Z_ * size_M_ * size_K_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(n_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(n_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -7965,8 +7965,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_N_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_N_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;

@@ -366,12 +366,12 @@ struct kg_dd4f7221_argmax_f16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_argmax_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_argmax_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	int *__restrict__ index_ = (int *)kg_result(buf + 1);
-	__shared__ float index_reduced_parts_[8];
-	__shared__ int index_reduced_parts_at_[8];
+	__shared__ float index_reduced_parts_[4];
+	__shared__ int index_reduced_parts_at_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_run_[8];
@@ -379,12 +379,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float index_reduced_thread_ = -INFINITY;
 	int index_reduced_thread_at_ = 2147483647;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -407,7 +407,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -462,12 +462,12 @@ struct kg_dd4f7221_argmax_f16_wide_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_argmax_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_argmax_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	int *__restrict__ index_ = (int *)kg_result(buf + 1);
-	__shared__ float index_reduced_parts_[8];
-	__shared__ int index_reduced_parts_at_[8];
+	__shared__ float index_reduced_parts_[4];
+	__shared__ int index_reduced_parts_at_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_run_[8];
@@ -475,12 +475,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16_wide(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float index_reduced_thread_ = -INFINITY;
 	int index_reduced_thread_at_ = 2147483647;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_run_, x_ + at_ + d_);
@@ -496,7 +496,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
@@ -544,12 +544,12 @@ struct kg_dd4f7221_argmax_bf16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_argmax_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_argmax_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	int *__restrict__ index_ = (int *)kg_result(buf + 1);
-	__shared__ float index_reduced_parts_[8];
-	__shared__ int index_reduced_parts_at_[8];
+	__shared__ float index_reduced_parts_[4];
+	__shared__ int index_reduced_parts_at_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_run_[8];
@@ -557,12 +557,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float index_reduced_thread_ = -INFINITY;
 	int index_reduced_thread_at_ = 2147483647;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -585,7 +585,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -640,12 +640,12 @@ struct kg_dd4f7221_argmax_bf16_wide_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_argmax_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_argmax_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	int *__restrict__ index_ = (int *)kg_result(buf + 1);
-	__shared__ float index_reduced_parts_[8];
-	__shared__ int index_reduced_parts_at_[8];
+	__shared__ float index_reduced_parts_[4];
+	__shared__ int index_reduced_parts_at_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_run_[8];
@@ -653,12 +653,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16_wide(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float index_reduced_thread_ = -INFINITY;
 	int index_reduced_thread_at_ = 2147483647;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_run_, x_ + at_ + d_);
@@ -674,7 +674,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);

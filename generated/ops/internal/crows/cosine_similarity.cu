@@ -420,14 +420,14 @@ struct kg_dd4f7221_cosine_similarity_f16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_f16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	__shared__ float ab_parts_[8];
-	__shared__ float aa_parts_[8];
-	__shared__ float bb_parts_[8];
+	__shared__ float ab_parts_[4];
+	__shared__ float aa_parts_[4];
+	__shared__ float bb_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float a_run_[8];
@@ -436,13 +436,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -477,7 +477,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -542,14 +542,14 @@ struct kg_dd4f7221_cosine_similarity_f16_wide_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_f16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	__shared__ float ab_parts_[8];
-	__shared__ float aa_parts_[8];
-	__shared__ float bb_parts_[8];
+	__shared__ float ab_parts_[4];
+	__shared__ float aa_parts_[4];
+	__shared__ float bb_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float a_run_[8];
@@ -558,13 +558,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(a_run_, a_ + at_ + d_);
@@ -584,7 +584,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(a_run_, a_ + at_ + d_);
@@ -634,14 +634,14 @@ struct kg_dd4f7221_cosine_similarity_bf16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_bf16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	__shared__ float ab_parts_[8];
-	__shared__ float aa_parts_[8];
-	__shared__ float bb_parts_[8];
+	__shared__ float ab_parts_[4];
+	__shared__ float aa_parts_[4];
+	__shared__ float bb_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float a_run_[8];
@@ -650,13 +650,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -691,7 +691,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -756,14 +756,14 @@ struct kg_dd4f7221_cosine_similarity_bf16_wide_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_bf16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
-	__shared__ float ab_parts_[8];
-	__shared__ float aa_parts_[8];
-	__shared__ float bb_parts_[8];
+	__shared__ float ab_parts_[4];
+	__shared__ float aa_parts_[4];
+	__shared__ float bb_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float a_run_[8];
@@ -772,13 +772,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(a_run_, a_ + at_ + d_);
@@ -798,7 +798,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(a_run_, a_ + at_ + d_);

@@ -432,23 +432,23 @@ struct kg_dd4f7221_l2_normalize_f16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	__shared__ float sumsq_parts_[8];
+	__shared__ float sumsq_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -461,7 +461,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 	}
 	float sumsq_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -475,7 +475,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -510,7 +510,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 	const float t_ = args->eps_;
 	const float rnorm_ = kg_choose(sumsq_ <= t_ * t_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -523,7 +523,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -552,24 +552,24 @@ struct kg_dd4f7221_l2_normalize_f16_wide_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	__shared__ float sumsq_parts_[8];
+	__shared__ float sumsq_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float y_out_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
@@ -577,7 +577,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16_w
 	}
 	float sumsq_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -590,7 +590,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16_w
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
@@ -617,7 +617,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16_w
 	const float t_ = args->eps_;
 	const float rnorm_ = kg_choose(sumsq_ <= t_ * t_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -630,7 +630,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16_w
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
@@ -652,23 +652,23 @@ struct kg_dd4f7221_l2_normalize_bf16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	__shared__ float sumsq_parts_[8];
+	__shared__ float sumsq_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -681,7 +681,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 	}
 	float sumsq_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -695,7 +695,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -730,7 +730,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 	const float t_ = args->eps_;
 	const float rnorm_ = kg_choose(sumsq_ <= t_ * t_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -743,7 +743,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -772,24 +772,24 @@ struct kg_dd4f7221_l2_normalize_bf16_wide_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	__shared__ float sumsq_parts_[8];
+	__shared__ float sumsq_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float y_out_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
@@ -797,7 +797,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16_
 	}
 	float sumsq_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -810,7 +810,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16_
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
@@ -837,7 +837,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16_
 	const float t_ = args->eps_;
 	const float rnorm_ = kg_choose(sumsq_ <= t_ * t_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -850,7 +850,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16_
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);

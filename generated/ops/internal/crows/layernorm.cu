@@ -263,6 +263,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
@@ -311,10 +312,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
@@ -377,12 +378,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				y_[r_ * size_D_ + d_2_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
+				y_[r_ * size_D_ + d_2_] = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
 			}
 		}
 	}
@@ -483,6 +482,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
@@ -523,10 +523,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
@@ -569,12 +569,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 			kg_load_f32x4(beta_run_, beta_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
+				y_out_[v_] = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
 			}
 			kg_store_f32x4(y_ + r_ * size_D_ + d_, y_out_);
 		}
@@ -617,7 +615,7 @@ struct kg_dd4f7221_layernorm_f16_args {
 	int wanted_rest_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
@@ -626,11 +624,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 	float *__restrict__ mean_ = (float *)kg_result(buf + 4);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 5);
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float var_sum_parts_[8];
+	__shared__ float rest_sum_parts_[4];
+	__shared__ float var_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -638,10 +636,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -653,7 +651,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -662,13 +660,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -704,23 +703,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -756,7 +755,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -776,18 +775,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				y_[r_ * size_D_ + d_2_] = kg_to_f16(fmaf(t_3_ * rstd_2_, gamma_2_, beta_2_));
+				const float t_2_ = x_row_[i_ * 8 + v_];
+				y_[r_ * size_D_ + d_2_] = kg_to_f16(fmaf(t_2_ * rstd_2_, gamma_2_, beta_2_));
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -841,7 +838,7 @@ struct kg_dd4f7221_layernorm_f16_wide_args {
 	int wanted_rest_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
@@ -850,11 +847,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 	float *__restrict__ mean_ = (float *)kg_result(buf + 4);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 5);
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float var_sum_parts_[8];
+	__shared__ float rest_sum_parts_[4];
+	__shared__ float var_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -863,10 +860,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
@@ -874,7 +871,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -882,13 +879,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -917,22 +915,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -961,26 +959,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(gamma_run_, gamma_ + d_);
 			kg_load_f16x8(beta_run_, beta_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				y_out_[v_] = fmaf(t_3_ * rstd_2_, gamma_2_, beta_2_);
+				const float t_2_ = x_row_[i_ * 8 + v_];
+				y_out_[v_] = fmaf(t_2_ * rstd_2_, gamma_2_, beta_2_);
 			}
 			kg_store_f16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -1016,7 +1012,7 @@ struct kg_dd4f7221_layernorm_bf16_args {
 	int wanted_rest_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
@@ -1025,11 +1021,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 	float *__restrict__ mean_ = (float *)kg_result(buf + 4);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 5);
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float var_sum_parts_[8];
+	__shared__ float rest_sum_parts_[4];
+	__shared__ float var_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -1037,10 +1033,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1052,7 +1048,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1061,13 +1057,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1103,23 +1100,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1155,7 +1152,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1175,18 +1172,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				y_[r_ * size_D_ + d_2_] = kg_to_bf16(fmaf(t_3_ * rstd_2_, gamma_2_, beta_2_));
+				const float t_2_ = x_row_[i_ * 8 + v_];
+				y_[r_ * size_D_ + d_2_] = kg_to_bf16(fmaf(t_2_ * rstd_2_, gamma_2_, beta_2_));
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1240,7 +1235,7 @@ struct kg_dd4f7221_layernorm_bf16_wide_args {
 	int wanted_rest_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
@@ -1249,11 +1244,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 	float *__restrict__ mean_ = (float *)kg_result(buf + 4);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 5);
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float var_sum_parts_[8];
+	__shared__ float rest_sum_parts_[4];
+	__shared__ float var_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -1262,10 +1257,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
@@ -1273,7 +1268,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -1281,13 +1276,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -1316,22 +1312,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -1360,26 +1356,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(gamma_run_, gamma_ + d_);
 			kg_load_bf16x8(beta_run_, beta_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				y_out_[v_] = fmaf(t_3_ * rstd_2_, gamma_2_, beta_2_);
+				const float t_2_ = x_row_[i_ * 8 + v_];
+				y_out_[v_] = fmaf(t_2_ * rstd_2_, gamma_2_, beta_2_);
 			}
 			kg_store_bf16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -1424,8 +1418,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 5);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 6);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 7);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -1466,6 +1460,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -1504,6 +1499,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 					const float t_4_ = x_2_ - first_ - rest_2_;
 					d_rstd_thread_ = fmaf(t_3_, t_4_, d_rstd_thread_);
 					d_rest_part_thread_ += t_3_;
+					x_row_[i_ * 4 + v_] = t_4_;
 				}
 			}
 		}
@@ -1555,16 +1551,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -1581,11 +1577,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				if (d_2_ < size_D_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_ - rest_2_;
-					d_x_[row_ * size_D_ + d_2_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+					const float t_5_ = x_row_[i_ * 4 + v_];
+					const float t_6_ = d_y_2_ * gamma_2_;
+					d_x_[row_ * size_D_ + d_2_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_y_2_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
 					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
 				}
 			}
@@ -1640,7 +1635,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
@@ -1672,8 +1666,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 5);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 6);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 7);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -1711,6 +1705,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -1737,6 +1732,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 					const float t_4_ = x_2_ - first_ - rest_2_;
 					d_rstd_thread_ = fmaf(t_3_, t_4_, d_rstd_thread_);
 					d_rest_part_thread_ += t_3_;
+					x_row_[i_ * 4 + v_] = t_4_;
 				}
 			}
 		}
@@ -1768,16 +1764,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -1793,11 +1789,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_ - rest_2_;
-					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
+					const float t_5_ = x_row_[i_ * 4 + v_];
+					const float t_6_ = d_y_2_ * gamma_2_;
+					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_y_2_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
 					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
 				}
 				kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
@@ -1835,7 +1830,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
@@ -1865,8 +1859,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1924,8 +1918,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 5);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 6);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 7);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -1954,6 +1948,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_f16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -1999,6 +1994,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 					const float t_4_ = x_2_ - first_ - rest_2_;
 					d_rstd_thread_ = fmaf(t_3_, t_4_, d_rstd_thread_);
 					d_rest_part_thread_ += t_3_;
+					x_row_[i_ * 8 + v_] = t_4_;
 				}
 			}
 		}
@@ -2050,16 +2046,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -2083,11 +2079,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				if (d_2_ < size_D_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_ - rest_2_;
-					d_x_[row_ * size_D_ + d_2_] = kg_to_f16(fmaf(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					const float t_5_ = x_row_[i_ * 8 + v_];
+					const float t_6_ = d_y_2_ * gamma_2_;
+					d_x_[row_ * size_D_ + d_2_] = kg_to_f16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
@@ -2142,7 +2137,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2174,8 +2168,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 5);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 6);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 7);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -2217,6 +2211,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				}
 			}
 		}
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_f16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -2244,6 +2239,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 					const float t_4_ = x_2_ - first_ - rest_2_;
 					d_rstd_thread_ = fmaf(t_3_, t_4_, d_rstd_thread_);
 					d_rest_part_thread_ += t_3_;
+					x_row_[i_ * 8 + v_] = t_4_;
 				}
 			}
 		}
@@ -2275,16 +2271,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -2301,11 +2297,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_ - rest_2_;
-					d_x_out_[v_] = fmaf(t_5_, rstd_2_, t_3_ * t_6_) + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					const float t_5_ = x_row_[i_ * 8 + v_];
+					const float t_6_ = d_y_2_ * gamma_2_;
+					d_x_out_[v_] = fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 				kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
@@ -2343,7 +2338,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2373,8 +2367,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -2432,8 +2426,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 5);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 6);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 7);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -2462,6 +2456,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -2507,6 +2502,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 					const float t_4_ = x_2_ - first_ - rest_2_;
 					d_rstd_thread_ = fmaf(t_3_, t_4_, d_rstd_thread_);
 					d_rest_part_thread_ += t_3_;
+					x_row_[i_ * 8 + v_] = t_4_;
 				}
 			}
 		}
@@ -2558,16 +2554,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -2591,11 +2587,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				if (d_2_ < size_D_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_ - rest_2_;
-					d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fmaf(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					const float t_5_ = x_row_[i_ * 8 + v_];
+					const float t_6_ = d_y_2_ * gamma_2_;
+					d_x_[row_ * size_D_ + d_2_] = kg_to_bf16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 			}
@@ -2650,7 +2645,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2682,8 +2676,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 5);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 6);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 7);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -2725,6 +2719,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				}
 			}
 		}
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -2752,6 +2747,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 					const float t_4_ = x_2_ - first_ - rest_2_;
 					d_rstd_thread_ = fmaf(t_3_, t_4_, d_rstd_thread_);
 					d_rest_part_thread_ += t_3_;
+					x_row_[i_ * 8 + v_] = t_4_;
 				}
 			}
 		}
@@ -2783,16 +2779,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -2809,11 +2805,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_ - rest_2_;
-					d_x_out_[v_] = fmaf(t_5_, rstd_2_, t_3_ * t_6_) + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
+					const float t_5_ = x_row_[i_ * 8 + v_];
+					const float t_6_ = d_y_2_ * gamma_2_;
+					d_x_out_[v_] = fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
 				kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
@@ -2851,7 +2846,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2881,8 +2875,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;

@@ -131,17 +131,18 @@ __device__ __forceinline__ float kg_sigmoid(float x) {
 	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
 }
 
-// exp(x) to 1e-5 of its value, and 0 below the least normal float.
-__device__ __forceinline__ float kg_rough_exp(float x) {
+// exp(x*by) to 1e-5 of its value, and 0 below the least normal float. A constant by costs
+// nothing.
+__device__ __forceinline__ float kg_rough_exp(float x, float by = 1.0f) {
 	float r;
-	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * (by * 1.44269504f)));
 	return r;
 }
 
-// 1/(1+exp(-x)) to 1e-5 of its value.
-__device__ __forceinline__ float kg_rough_sigmoid(float x) {
+// 1/(1+exp(-x*by)) to 1e-5 of its value.
+__device__ __forceinline__ float kg_rough_sigmoid(float x, float by = 1.0f) {
 	float r;
-	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + kg_rough_exp(-x)));
+	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + kg_rough_exp(x, -by)));
 	return r;
 }
 
@@ -242,7 +243,7 @@ struct kg_dd4f7221_layernorm_gelu_f32_args {
 	int wanted_rest_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ gamma_ = (const float *)kg_tensor(buf + 1);
@@ -251,11 +252,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	float *__restrict__ mean_ = (float *)kg_result(buf + 4);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 5);
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float var_sum_parts_[8];
+	__shared__ float rest_sum_parts_[4];
+	__shared__ float var_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[4];
 	float gamma_run_[4];
 	float beta_run_[4];
@@ -263,10 +264,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -278,7 +279,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -287,13 +288,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -329,23 +331,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -381,7 +383,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -401,19 +403,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
+				const float y_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
 				y_[r_ * size_D_ + d_2_] = kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_))));
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -468,7 +468,7 @@ struct kg_dd4f7221_layernorm_gelu_f32_wide_args {
 	int wanted_rest_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ gamma_ = (const float *)kg_tensor(buf + 1);
@@ -477,11 +477,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	float *__restrict__ mean_ = (float *)kg_result(buf + 4);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 5);
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float var_sum_parts_[8];
+	__shared__ float rest_sum_parts_[4];
+	__shared__ float var_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[4];
 	float gamma_run_[4];
 	float beta_run_[4];
@@ -490,10 +490,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_row_ + i_ * 4, x_ + r_ * size_D_ + d_);
@@ -501,7 +501,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -509,13 +509,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
@@ -544,22 +545,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 4 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
@@ -588,19 +589,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(gamma_run_, gamma_ + d_);
 			kg_load_f32x4(beta_run_, beta_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float t_2_ = x_row_[i_ * 4 + v_];
+				const float y_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
 				y_out_[v_] = kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_sigmoid(1.5957692f * (y_gelu_x_ + 0.044715f * y_gelu_x_ * y_gelu_x_ * y_gelu_x_))));
 			}
 			kg_store_f32x4(y_ + r_ * size_D_ + d_, y_out_);
@@ -608,7 +607,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f32
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
@@ -645,7 +644,7 @@ struct kg_dd4f7221_layernorm_gelu_f16_args {
 	int wanted_rest_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
@@ -654,11 +653,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	float *__restrict__ mean_ = (float *)kg_result(buf + 4);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 5);
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float var_sum_parts_[8];
+	__shared__ float rest_sum_parts_[4];
+	__shared__ float var_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -666,10 +665,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -681,7 +680,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -690,13 +689,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -732,23 +732,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -784,7 +784,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -804,19 +804,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-				y_[r_ * size_D_ + d_2_] = kg_to_f16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)))));
+				const float t_2_ = x_row_[i_ * 8 + v_];
+				const float y_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
+				y_[r_ * size_D_ + d_2_] = kg_to_f16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_), 1.5957692f))));
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -849,7 +847,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
 					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-					y_[r_ * size_D_ + d_2_] = kg_to_f16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)))));
+					y_[r_ * size_D_ + d_2_] = kg_to_f16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_), 1.5957692f))));
 				}
 			}
 		}
@@ -871,7 +869,7 @@ struct kg_dd4f7221_layernorm_gelu_f16_wide_args {
 	int wanted_rest_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
@@ -880,11 +878,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	float *__restrict__ mean_ = (float *)kg_result(buf + 4);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 5);
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float var_sum_parts_[8];
+	__shared__ float rest_sum_parts_[4];
+	__shared__ float var_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -893,10 +891,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
@@ -904,7 +902,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -912,13 +910,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -947,22 +946,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -991,27 +990,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(gamma_run_, gamma_ + d_);
 			kg_load_f16x8(beta_run_, beta_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-				y_out_[v_] = kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_))));
+				const float t_2_ = x_row_[i_ * 8 + v_];
+				const float y_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
+				y_out_[v_] = kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_), 1.5957692f)));
 			}
 			kg_store_f16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -1025,7 +1022,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_f16
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
 					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-					y_out_[v_] = kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_))));
+					y_out_[v_] = kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_), 1.5957692f)));
 				}
 				kg_store_f16x8(y_ + r_ * size_D_ + d_, y_out_);
 			}
@@ -1048,7 +1045,7 @@ struct kg_dd4f7221_layernorm_gelu_bf16_args {
 	int wanted_rest_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
@@ -1057,11 +1054,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	float *__restrict__ mean_ = (float *)kg_result(buf + 4);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 5);
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float var_sum_parts_[8];
+	__shared__ float rest_sum_parts_[4];
+	__shared__ float var_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -1069,10 +1066,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1084,7 +1081,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1093,13 +1090,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1135,23 +1133,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1187,7 +1185,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1207,19 +1205,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-				y_[r_ * size_D_ + d_2_] = kg_to_bf16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)))));
+				const float t_2_ = x_row_[i_ * 8 + v_];
+				const float y_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
+				y_[r_ * size_D_ + d_2_] = kg_to_bf16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_), 1.5957692f))));
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1252,7 +1248,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
 					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-					y_[r_ * size_D_ + d_2_] = kg_to_bf16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_)))));
+					y_[r_ * size_D_ + d_2_] = kg_to_bf16(kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_), 1.5957692f))));
 				}
 			}
 		}
@@ -1274,7 +1270,7 @@ struct kg_dd4f7221_layernorm_gelu_bf16_wide_args {
 	int wanted_rest_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
@@ -1283,11 +1279,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	float *__restrict__ mean_ = (float *)kg_result(buf + 4);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 5);
 	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float var_sum_parts_[8];
+	__shared__ float rest_sum_parts_[4];
+	__shared__ float var_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -1296,10 +1292,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float first_ = 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
@@ -1307,7 +1303,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	}
 	float rest_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -1315,13 +1311,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_ = x_2_ - first_;
 				rest_sum_thread_ += t_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -1350,22 +1347,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_2_ = x_2_ - first_;
+				const float t_2_ = x_row_[i_ * 8 + v_];
 				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
+				x_row_[i_ * 8 + v_] = t_3_;
 			}
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -1394,27 +1391,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(gamma_run_, gamma_ + d_);
 			kg_load_bf16x8(beta_run_, beta_ + d_);
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
-				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_2_;
-				const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-				y_out_[v_] = kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_))));
+				const float t_2_ = x_row_[i_ * 8 + v_];
+				const float y_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + beta_2_;
+				y_out_[v_] = kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_), 1.5957692f)));
 			}
 			kg_store_bf16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
@@ -1428,7 +1423,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_bf1
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
 					const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-					y_out_[v_] = kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_))));
+					y_out_[v_] = kg_choose(y_gelu_x_ > 20.0f, y_gelu_x_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, y_gelu_x_ * kg_rough_sigmoid(fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_), 1.5957692f)));
 				}
 				kg_store_bf16x8(y_ + r_ * size_D_ + d_, y_out_);
 			}
@@ -1461,8 +1456,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 8);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -1514,6 +1509,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -1557,6 +1553,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 4 + v_] = y_gelu_x_sigmoid_;
+					x_row_[i_ * 4 + v_] = t_3_;
 				}
 			}
 		}
@@ -1620,16 +1617,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -1644,12 +1641,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float y_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 4 + v_];
 					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 					const float t_6_ = d_y_gelu_x_ * gamma_2_;
@@ -1721,7 +1717,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
@@ -1754,8 +1749,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 8);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -1797,6 +1792,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -1828,6 +1824,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 4 + v_] = y_gelu_x_sigmoid_;
+					x_row_[i_ * 4 + v_] = t_3_;
 				}
 			}
 		}
@@ -1864,16 +1861,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -1887,12 +1884,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			if (d_ < size_D_) {
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
 					const float beta_2_ = beta_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float y_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 4 + v_];
 					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 					const float t_6_ = d_y_gelu_x_ * gamma_2_;
@@ -1940,7 +1936,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
@@ -1970,8 +1965,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_gra
 	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -2030,8 +2025,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 8);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -2062,6 +2057,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_f16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -2120,6 +2116,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+					x_row_[i_ * 8 + v_] = t_3_;
 				}
 			}
 		}
@@ -2169,7 +2166,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float d_y_2_ = d_y_run_[v_];
 						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float y_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
+						const float y_gelu_x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_), 1.5957692f);
 						const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
 						const float t_4_ = d_y_gelu_x_ * gamma_2_;
 						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
@@ -2183,16 +2180,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -2222,12 +2219,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 8 + v_];
 					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 					const float t_6_ = d_y_gelu_x_ * gamma_2_;
@@ -2299,7 +2295,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2332,8 +2327,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 8);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -2377,6 +2372,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_f16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -2410,6 +2406,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+					x_row_[i_ * 8 + v_] = t_3_;
 				}
 			}
 		}
@@ -2432,7 +2429,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float d_y_2_ = d_y_run_[v_];
 						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float y_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
+						const float y_gelu_x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_), 1.5957692f);
 						const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
 						const float t_4_ = d_y_gelu_x_ * gamma_2_;
 						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
@@ -2446,16 +2443,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -2471,12 +2468,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				kg_load_f16x8(beta_run_, beta_ + d_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 8 + v_];
 					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 					const float t_6_ = d_y_gelu_x_ * gamma_2_;
@@ -2524,7 +2520,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2554,8 +2549,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_gra
 	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -2614,8 +2609,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 8);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -2646,6 +2641,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -2704,6 +2700,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+					x_row_[i_ * 8 + v_] = t_3_;
 				}
 			}
 		}
@@ -2753,7 +2750,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float d_y_2_ = d_y_run_[v_];
 						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float y_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
+						const float y_gelu_x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_), 1.5957692f);
 						const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
 						const float t_4_ = d_y_gelu_x_ * gamma_2_;
 						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
@@ -2767,16 +2764,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -2806,12 +2803,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
 				const kg_index d_2_ = d_ + v_;
 				if (d_2_ < size_D_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 8 + v_];
 					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 					const float t_6_ = d_y_gelu_x_ * gamma_2_;
@@ -2883,7 +2879,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2916,8 +2911,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
 	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 8);
-	__shared__ float d_rstd_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[32];
+	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -2961,6 +2956,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
+		const kg_index turn_ = row_ % 2;
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -2994,6 +2990,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = y_gelu_x_sigmoid_;
+					x_row_[i_ * 8 + v_] = t_3_;
 				}
 			}
 		}
@@ -3016,7 +3013,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float d_y_2_ = d_y_run_[v_];
 						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float y_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float y_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_));
+						const float y_gelu_x_sigmoid_ = kg_rough_sigmoid(fmaf(0.044715f * y_gelu_x_ * y_gelu_x_, y_gelu_x_, y_gelu_x_), 1.5957692f);
 						const float d_y_gelu_x_ = kg_choose(y_gelu_x_ > 20.0f, d_y_2_, kg_choose(y_gelu_x_ < -20.0f, 0.0f, d_y_2_ * y_gelu_x_sigmoid_ * fmaf(y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_), fmaf(0.21406445f * y_gelu_x_, y_gelu_x_, 1.5957692f), 1.0f)));
 						const float t_4_ = d_y_gelu_x_ * gamma_2_;
 						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
@@ -3030,16 +3027,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
+			d_rest_part_parts_[turn_ * 16 + simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
+			d_rest_part_ += d_rest_part_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
@@ -3055,12 +3052,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				kg_load_bf16x8(beta_run_, beta_ + d_);
 				#pragma unroll
 				for (kg_index v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float y_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_2_;
+					const float t_5_ = x_row_[i_ * 8 + v_];
 					const float y_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_y_gelu_x_ = y_gelu_x_ > 20.0f ? d_y_2_ : y_gelu_x_ < -20.0f ? 0.0f : d_y_2_ * y_gelu_x_sigmoid_ * (1.0f + y_gelu_x_ * (1.0f - y_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * y_gelu_x_ * y_gelu_x_));
 					const float t_6_ = d_y_gelu_x_ * gamma_2_;
@@ -3108,7 +3104,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -3138,8 +3133,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_gra
 	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;

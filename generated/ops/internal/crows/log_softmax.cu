@@ -144,10 +144,11 @@ __device__ __forceinline__ float kg_choose(bool first, float a, float b) {
 	return first ? a : b;
 }
 
-// exp(x) to 1e-5 of its value, and 0 below the least normal float.
-__device__ __forceinline__ float kg_rough_exp(float x) {
+// exp(x*by) to 1e-5 of its value, and 0 below the least normal float. A constant by costs
+// nothing.
+__device__ __forceinline__ float kg_rough_exp(float x, float by = 1.0f) {
 	float r;
-	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * (by * 1.44269504f)));
 	return r;
 }
 
@@ -354,6 +355,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 				const float t_ = x_2_ - base_2_;
 				const float e_ = expf(t_);
 				total_run_ += e_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
@@ -377,8 +379,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_ = x_2_ - base_2_;
+				const float t_ = x_row_[i_ * 4 + v_];
 				y_[at_ + d_2_] = t_ - logtotal_;
 			}
 		}
@@ -534,6 +535,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32_wi
 				const float t_ = x_2_ - base_2_;
 				const float e_ = expf(t_);
 				total_run_ += e_;
+				x_row_[i_ * 4 + v_] = t_;
 			}
 		}
 	}
@@ -556,8 +558,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32_wi
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_ = x_2_ - base_2_;
+				const float t_ = x_row_[i_ * 4 + v_];
 				y_out_[v_] = t_ - logtotal_;
 			}
 			kg_store_f32x4(y_ + at_ + d_, y_out_);
@@ -720,6 +721,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 				const float t_ = x_2_ - base_2_;
 				const float e_ = kg_rough_exp(t_);
 				total_run_ += e_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
@@ -743,8 +745,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_ = x_2_ - base_2_;
+				const float t_ = x_row_[i_ * 8 + v_];
 				y_[at_ + d_2_] = kg_to_f16(t_ - logtotal_);
 			}
 		}
@@ -900,6 +901,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16_wi
 				const float t_ = x_2_ - base_2_;
 				const float e_ = kg_rough_exp(t_);
 				total_run_ += e_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
@@ -922,8 +924,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16_wi
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_ = x_2_ - base_2_;
+				const float t_ = x_row_[i_ * 8 + v_];
 				y_out_[v_] = t_ - logtotal_;
 			}
 			kg_store_f16x8(y_ + at_ + d_, y_out_);
@@ -1086,6 +1087,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 				const float t_ = x_2_ - base_2_;
 				const float e_ = kg_rough_exp(t_);
 				total_run_ += e_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
@@ -1109,8 +1111,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_ = x_2_ - base_2_;
+				const float t_ = x_row_[i_ * 8 + v_];
 				y_[at_ + d_2_] = kg_to_bf16(t_ - logtotal_);
 			}
 		}
@@ -1266,6 +1267,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16_w
 				const float t_ = x_2_ - base_2_;
 				const float e_ = kg_rough_exp(t_);
 				total_run_ += e_;
+				x_row_[i_ * 8 + v_] = t_;
 			}
 		}
 	}
@@ -1288,8 +1290,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16_w
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_ = x_2_ - base_2_;
+				const float t_ = x_row_[i_ * 8 + v_];
 				y_out_[v_] = t_ - logtotal_;
 			}
 			kg_store_bf16x8(y_ + at_ + d_, y_out_);
@@ -1326,29 +1327,29 @@ struct kg_dd4f7221_log_softmax_grad_f32_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f32(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
 	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 2);
 	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 4);
-	__shared__ float d_logtotal_part_parts_[8];
+	__shared__ float d_logtotal_part_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float d_y_row_[16];
+	float d_y_row_[32];
 	float d_y_run_[4];
 	float x_run_[4];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -1361,7 +1362,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	float d_logtotal_part_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -1375,7 +1376,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -1411,7 +1412,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -1432,7 +1433,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
@@ -1467,17 +1468,17 @@ struct kg_dd4f7221_log_softmax_grad_f32_wide_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f32_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_grad_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
 	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
 	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 2);
 	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 4);
-	__shared__ float d_logtotal_part_parts_[8];
+	__shared__ float d_logtotal_part_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float d_y_row_[16];
+	float d_y_row_[32];
 	float d_y_run_[4];
 	float x_run_[4];
 	float d_x_out_[4];
@@ -1485,12 +1486,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_ + d_);
@@ -1498,7 +1499,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	float d_logtotal_part_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -1511,7 +1512,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
@@ -1539,7 +1540,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 4; ++i_) {
+	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_load_f32x4(x_run_, x_ + at_ + d_);
@@ -1554,7 +1555,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 4; ++i_) {
+		for (kg_index i_ = 0; i_ < 8; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
@@ -1576,29 +1577,29 @@ struct kg_dd4f7221_log_softmax_grad_f16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
 	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 2);
 	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 4);
-	__shared__ float d_logtotal_part_parts_[8];
+	__shared__ float d_logtotal_part_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float d_y_row_[16];
+	float d_y_row_[32];
 	float d_y_run_[8];
 	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1611,7 +1612,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	float d_logtotal_part_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1625,7 +1626,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1661,7 +1662,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1682,7 +1683,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1717,17 +1718,17 @@ struct kg_dd4f7221_log_softmax_grad_f16_wide_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_grad_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
 	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 2);
 	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 4);
-	__shared__ float d_logtotal_part_parts_[8];
+	__shared__ float d_logtotal_part_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float d_y_row_[16];
+	float d_y_row_[32];
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
@@ -1735,12 +1736,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
@@ -1748,7 +1749,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	float d_logtotal_part_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -1761,7 +1762,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
@@ -1789,7 +1790,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_run_, x_ + at_ + d_);
@@ -1804,7 +1805,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
@@ -1826,29 +1827,29 @@ struct kg_dd4f7221_log_softmax_grad_bf16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_bf16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
 	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 2);
 	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 4);
-	__shared__ float d_logtotal_part_parts_[8];
+	__shared__ float d_logtotal_part_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float d_y_row_[16];
+	float d_y_row_[32];
 	float d_y_run_[8];
 	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1861,7 +1862,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	}
 	float d_logtotal_part_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1875,7 +1876,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1911,7 +1912,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1932,7 +1933,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -1967,17 +1968,17 @@ struct kg_dd4f7221_log_softmax_grad_bf16_wide_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_bf16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_grad_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
 	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 2);
 	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 4);
-	__shared__ float d_logtotal_part_parts_[8];
+	__shared__ float d_logtotal_part_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float d_y_row_[16];
+	float d_y_row_[32];
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
@@ -1985,12 +1986,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const float top_2_ = top_[r_];
 	const float total_2_ = total_[r_];
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
@@ -1998,7 +1999,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	}
 	float d_logtotal_part_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -2011,7 +2012,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
@@ -2039,7 +2040,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_run_, x_ + at_ + d_);
@@ -2054,7 +2055,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);

@@ -467,26 +467,26 @@ struct kg_dd4f7221_rmsnorm_f16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 3);
-	__shared__ float meansq_sum_parts_[8];
+	__shared__ float meansq_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -499,7 +499,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
 	}
 	float meansq_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -513,7 +513,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -548,7 +548,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
 	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -569,7 +569,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -609,16 +609,16 @@ struct kg_dd4f7221_rmsnorm_f16_wide_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 3);
-	__shared__ float meansq_sum_parts_[8];
+	__shared__ float meansq_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float y_out_[8];
@@ -626,10 +626,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16_wide(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
@@ -637,7 +637,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16_wide(
 	}
 	float meansq_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -650,7 +650,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16_wide(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
@@ -677,7 +677,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16_wide(
 	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(gamma_run_, gamma_ + d_);
@@ -692,7 +692,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
@@ -719,26 +719,26 @@ struct kg_dd4f7221_rmsnorm_bf16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 3);
-	__shared__ float meansq_sum_parts_[8];
+	__shared__ float meansq_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -751,7 +751,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
 	}
 	float meansq_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -765,7 +765,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -800,7 +800,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
 	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -821,7 +821,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -861,16 +861,16 @@ struct kg_dd4f7221_rmsnorm_bf16_wide_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	float *__restrict__ rstd_ = (float *)kg_result(buf + 3);
-	__shared__ float meansq_sum_parts_[8];
+	__shared__ float meansq_sum_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
-	float x_row_[16];
+	float x_row_[32];
 	float x_run_[8];
 	float gamma_run_[8];
 	float y_out_[8];
@@ -878,10 +878,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16_wide(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
@@ -889,7 +889,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16_wide(
 	}
 	float meansq_sum_thread_ = 0.0f;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			#pragma unroll
@@ -902,7 +902,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16_wide(
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
@@ -929,7 +929,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16_wide(
 	const float meansq_ = meansq_sum_ / float(max(size_D_, kg_index(1)));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(gamma_run_, gamma_ + d_);
@@ -944,7 +944,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);
@@ -978,7 +978,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 3);
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 4);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 5);
-	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -1013,6 +1013,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float rstd_2_ = rstd_[row_];
 		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
@@ -1095,13 +1096,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1167,7 +1168,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
@@ -1196,7 +1196,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 3);
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 4);
 	float *__restrict__ d_x_ = (float *)kg_result(buf + 5);
-	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -1228,6 +1228,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float rstd_2_ = rstd_[row_];
 		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
@@ -1276,13 +1277,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1329,7 +1330,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 2; ++i_) {
@@ -1355,8 +1355,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_2
 	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1402,7 +1402,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 3);
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 4);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 5);
-	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -1425,6 +1425,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float rstd_2_ = rstd_[row_];
 		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
@@ -1514,13 +1515,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1593,7 +1594,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -1622,7 +1622,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 3);
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 4);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 5);
-	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -1658,6 +1658,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 				}
 			}
 		}
+		const kg_index turn_ = row_ % 2;
 		const float rstd_2_ = rstd_[row_];
 		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
@@ -1707,13 +1708,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1761,7 +1762,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -1787,8 +1787,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_2
 	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;
@@ -1834,7 +1834,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 3);
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 4);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 5);
-	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -1857,6 +1857,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 	const float t_ = float(max(size_D_, kg_index(1)));
 	const kg_index at_ = kg_index(blockIdx.x) * size_D_;
 	for (kg_index row_ = from_; row_ < to_; ++row_) {
+		const kg_index turn_ = row_ % 2;
 		const float rstd_2_ = rstd_[row_];
 		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
@@ -1946,13 +1947,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -2025,7 +2026,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2054,7 +2054,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 3);
 	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 4);
 	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 5);
-	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
 	kg_await();
@@ -2090,6 +2090,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 				}
 			}
 		}
+		const kg_index turn_ = row_ % 2;
 		const float rstd_2_ = rstd_[row_];
 		const kg_index at_2_ = row_ * size_D_;
 		#pragma unroll
@@ -2139,13 +2140,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
 		if (kg_index(threadIdx.x & 31u) == 0) {
-			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rstd_parts_[turn_ * 16 + simd_] = d_rstd_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		const kg_index lane_ = kg_index(threadIdx.x & 31u);
 		if (lane_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_];
+			d_rstd_ += d_rstd_parts_[turn_ * 16 + lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -2193,7 +2194,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 				}
 			}
 		}
-		__syncthreads();
 	}
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 1; ++i_) {
@@ -2219,8 +2219,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	const kg_index thread_ = kg_index(threadIdx.x);
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index columns_ = min(size_D_ - from_, kg_index(32));
+	const kg_index from_ = kg_index(blockIdx.x) * 16;
+	const kg_index columns_ = min(size_D_ - from_, kg_index(16));
 	const kg_index column_ = thread_ % columns_;
 	const kg_index lane_ = thread_ / columns_;
 	const kg_index lanes_ = 512 / columns_;

@@ -311,11 +311,11 @@ struct kg_dd4f7221_row_max_f16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_max_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_row_max_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	__shared__ float y_reduced_parts_[8];
+	__shared__ float y_reduced_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_run_[8];
@@ -323,11 +323,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f16(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float y_reduced_thread_ = -INFINITY;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -347,7 +347,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f16(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -387,11 +387,11 @@ struct kg_dd4f7221_row_max_f16_wide_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_max_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_row_max_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	__shared__ float y_reduced_parts_[8];
+	__shared__ float y_reduced_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_run_[8];
@@ -399,11 +399,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f16_wide(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float y_reduced_thread_ = -INFINITY;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_f16x8(x_run_, x_ + at_ + d_);
@@ -416,7 +416,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f16_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_f16x8(x_run_, x_ + at_ + d_);
@@ -449,11 +449,11 @@ struct kg_dd4f7221_row_max_bf16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_bf16(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_max_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_row_max_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	__shared__ float y_reduced_parts_[8];
+	__shared__ float y_reduced_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_run_[8];
@@ -461,11 +461,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_bf16(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float y_reduced_thread_ = -INFINITY;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		#pragma unroll
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -485,7 +485,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_bf16(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
@@ -525,11 +525,11 @@ struct kg_dd4f7221_row_max_bf16_wide_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_bf16_wide(
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_max_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_row_max_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
 	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
-	__shared__ float y_reduced_parts_[8];
+	__shared__ float y_reduced_parts_[4];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	kg_await();
 	float x_run_[8];
@@ -537,11 +537,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_bf16_wide(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
-	const kg_index slab_ = threads_ * 16;
+	const kg_index slab_ = threads_ * 32;
 	float y_reduced_thread_ = -INFINITY;
 	const kg_index at_ = r_ * size_D_;
 	#pragma unroll
-	for (kg_index i_ = 0; i_ < 2; ++i_) {
+	for (kg_index i_ = 0; i_ < 4; ++i_) {
 		const kg_index d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_load_bf16x8(x_run_, x_ + at_ + d_);
@@ -554,7 +554,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_bf16_wide(
 	}
 	for (kg_index from_ = slab_; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
-		for (kg_index i_ = 0; i_ < 2; ++i_) {
+		for (kg_index i_ = 0; i_ < 4; ++i_) {
 			const kg_index d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				kg_load_bf16x8(x_run_, x_ + at_ + d_);

@@ -146,10 +146,11 @@ __device__ __forceinline__ float kg_choose(bool first, float a, float b) {
 	return first ? a : b;
 }
 
-// exp(x) to 1e-5 of its value, and 0 below the least normal float.
-__device__ __forceinline__ float kg_rough_exp(float x) {
+// exp(x*by) to 1e-5 of its value, and 0 below the least normal float. A constant by costs
+// nothing.
+__device__ __forceinline__ float kg_rough_exp(float x, float by = 1.0f) {
 	float r;
-	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * (by * 1.44269504f)));
 	return r;
 }
 
@@ -248,7 +249,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 	kg_await();
 	float x_row_[16];
 	float x_slab_[16];
-	float kept_[16];
 	float x_run_[4];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
@@ -359,7 +359,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float e_ = expf(x_2_ - base_2_);
 				total_run_ += e_;
-				kept_[i_ * 4 + v_] = e_;
+				x_row_[i_ * 4 + v_] = e_;
 			}
 		}
 	}
@@ -383,7 +383,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 		for (kg_index v_ = 0; v_ < 4; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float e_ = kept_[i_ * 4 + v_];
+				const float e_ = x_row_[i_ * 4 + v_];
 				y_[at_ + d_2_] = t_ ? 0.0f : e_ / total_;
 			}
 		}
@@ -428,7 +428,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 	kg_await();
 	float x_row_[16];
 	float x_slab_[16];
-	float kept_[16];
 	float y_out_[4];
 	float x_run_[4];
 	const kg_index r_ = kg_index(blockIdx.x);
@@ -526,7 +525,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float e_ = expf(x_2_ - base_2_);
 				total_run_ += e_;
-				kept_[i_ * 4 + v_] = e_;
+				x_row_[i_ * 4 + v_] = e_;
 			}
 		}
 	}
@@ -549,7 +548,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 4; ++v_) {
-				const float e_ = kept_[i_ * 4 + v_];
+				const float e_ = x_row_[i_ * 4 + v_];
 				y_out_[v_] = t_ ? 0.0f : e_ / total_;
 			}
 			kg_store_f32x4(y_ + at_ + d_, y_out_);
@@ -588,7 +587,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 	kg_await();
 	float x_row_[16];
 	float x_slab_[16];
-	float kept_[16];
 	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
@@ -699,7 +697,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float e_ = kg_rough_exp(x_2_ - base_2_);
 				total_run_ += e_;
-				kept_[i_ * 8 + v_] = e_;
+				x_row_[i_ * 8 + v_] = e_;
 			}
 		}
 	}
@@ -724,7 +722,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float e_ = kept_[i_ * 8 + v_];
+				const float e_ = x_row_[i_ * 8 + v_];
 				y_[at_ + d_2_] = kg_to_f16(t_ ? 0.0f : e_ * t_2_);
 			}
 		}
@@ -769,7 +767,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 	kg_await();
 	float x_row_[16];
 	float x_slab_[16];
-	float kept_[16];
 	float y_out_[8];
 	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
@@ -867,7 +864,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float e_ = kg_rough_exp(x_2_ - base_2_);
 				total_run_ += e_;
-				kept_[i_ * 8 + v_] = e_;
+				x_row_[i_ * 8 + v_] = e_;
 			}
 		}
 	}
@@ -891,7 +888,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float e_ = kept_[i_ * 8 + v_];
+				const float e_ = x_row_[i_ * 8 + v_];
 				y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
 			}
 			kg_store_f16x8(y_ + at_ + d_, y_out_);
@@ -930,7 +927,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 	kg_await();
 	float x_row_[16];
 	float x_slab_[16];
-	float kept_[16];
 	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
 	const kg_index thread_ = kg_index(threadIdx.x);
@@ -1041,7 +1037,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float e_ = kg_rough_exp(x_2_ - base_2_);
 				total_run_ += e_;
-				kept_[i_ * 8 + v_] = e_;
+				x_row_[i_ * 8 + v_] = e_;
 			}
 		}
 	}
@@ -1066,7 +1062,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 		for (kg_index v_ = 0; v_ < 8; ++v_) {
 			const kg_index d_2_ = d_ + v_;
 			if (d_2_ < size_D_) {
-				const float e_ = kept_[i_ * 8 + v_];
+				const float e_ = x_row_[i_ * 8 + v_];
 				y_[at_ + d_2_] = kg_to_bf16(t_ ? 0.0f : e_ * t_2_);
 			}
 		}
@@ -1111,7 +1107,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 	kg_await();
 	float x_row_[16];
 	float x_slab_[16];
-	float kept_[16];
 	float y_out_[8];
 	float x_run_[8];
 	const kg_index r_ = kg_index(blockIdx.x);
@@ -1209,7 +1204,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float e_ = kg_rough_exp(x_2_ - base_2_);
 				total_run_ += e_;
-				kept_[i_ * 8 + v_] = e_;
+				x_row_[i_ * 8 + v_] = e_;
 			}
 		}
 	}
@@ -1233,7 +1228,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 		if (d_ < size_D_) {
 			#pragma unroll
 			for (kg_index v_ = 0; v_ < 8; ++v_) {
-				const float e_ = kept_[i_ * 8 + v_];
+				const float e_ = x_row_[i_ * 8 + v_];
 				y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
 			}
 			kg_store_bf16x8(y_ + at_ + d_, y_out_);
