@@ -35,7 +35,9 @@ math() {
 }
 
 mutants() {
-	run go test -timeout 4h -v -run TestMetal ./tests/mutation -full
+	products='TestMetal/specs/.*(matmul|linear|lora)' # which take as long as all others
+	run go test -timeout 4h -v -run "$products" ./tests/mutation -full
+	run go test -timeout 4h -v -run TestMetal -skip "$products" ./tests/mutation -full
 	run go test -timeout 2h -skip TestMetal ./tests/mutation -full
 }
 

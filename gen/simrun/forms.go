@@ -18,7 +18,8 @@ type Launch struct {
 
 // Launches gives a launch for each function of a variant's kernels that can run on the
 // arguments: the plain form of a kernel, that with small tiles, the wide one and those of
-// the split form in three parts. No kernel has run before it: workspaces hold zeros.
+// the split form in three parts. No kernel has run before it: workspaces hold made-up
+// floats, and zeros as integers.
 //
 // Where chunks is not 0 the planner's axes have that extent, as they would for large
 // inputs, and only kernels that read a workspace are launched.
@@ -36,7 +37,7 @@ func Launches(op *bind.Op, variant int, call oracle.Call, chunks int64) ([]Launc
 	}
 	temps := len(v.Program.Ins) + len(v.Program.Outs)
 	for i, t := range v.Temps {
-		l.tensors[temps+i] = make([]byte, bind.Product(l.extent, t.Axes)*int64(t.Type.Bytes()))
+		l.tensors[temps+i] = madeUp(t.Type, int(bind.Product(l.extent, t.Axes)))
 	}
 	var list []Launch
 	for i := range v.Kernels {
@@ -52,7 +53,7 @@ func Launches(op *bind.Op, variant int, call oracle.Call, chunks int64) ([]Launc
 		if k.Split != nil {
 			in := *l
 			for _, half := range in.split(k, 3) {
-				clear(in.tensors[len(l.tensors)])
+				in.tensors[len(l.tensors)] = madeUp(expr.F32, len(in.tensors[len(l.tensors)])/expr.F32.Bytes())
 				list = append(list, Launch{half, in.job(half, half.Symbol, &half.GPU), in.extent})
 			}
 		}
@@ -64,6 +65,18 @@ func Launches(op *bind.Op, variant int, call oracle.Call, chunks int64) ([]Launc
 		}
 	}
 	return list, nil
+}
+
+// madeUp is memory as a kernel may have left it: floats of either sign that add up without
+// rounding and repeat late, or zeros as integers.
+func madeUp(t expr.DType, n int) []byte {
+	data := make([]float64, n)
+	if t == expr.F32 || t == expr.F16 || t == expr.BF16 {
+		for i := range data {
+			data[i] = float64(i*37%61-30) / 16
+		}
+	}
+	return oracle.Encode(t, data)
 }
 
 // BreakBounds returns the call with values outside their bounds in every input that

@@ -6,6 +6,7 @@ import (
 	byteorder "encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -88,7 +89,7 @@ type shader struct {
 	text      []byte
 	dir       string
 	programs  map[sim.Sanitizer]*sim.Program
-	groups    [2]int // launches are tried with more groups than the first, up to the second
+	costs     [2]int // launches are tried that cost more than the first, up to the second
 }
 
 // user is a variant that launches a function, and the kernel that it is of.
@@ -173,8 +174,8 @@ func (x *shader) program(t *testing.T, san sim.Sanitizer) *sim.Program {
 
 // try runs every mutant of every function until it is found out: barriers under the
 // thread sanitizer, all others under the address sanitizer and then, since what several
-// threads do that one should do is a race, under the thread sanitizer. Launches of many
-// groups are for what those of few do not show.
+// threads do that one should do is a race, under the thread sanitizer. Launches that take
+// long are for what others do not show.
 func (x *shader) try(t *testing.T) []*outcome {
 	var list []*outcome
 	for _, symbol := range x.symbols {
@@ -182,7 +183,7 @@ func (x *shader) try(t *testing.T) []*outcome {
 			list = append(list, &outcome{left: m, symbol: symbol})
 		}
 	}
-	for _, x.groups = range [][2]int{{0, fewGroups}, {fewGroups, maxGroups}} {
+	for _, x.costs = range [][2]int{{0, fewGroups}, {fewGroups, math.MaxInt}} {
 		for _, e := range tries {
 			x.tryExtents(t, e.extents, e.seed, list, sim.Thread, func(o *outcome) bool { return o.kind == barrier && o.how != byRace })
 			x.tryExtents(t, e.extents, e.seed, list, sim.Address|sim.Undefined, func(o *outcome) bool {
@@ -270,16 +271,21 @@ func (x *shader) jobs(t *testing.T, u user, symbol string, call oracle.Call, chu
 	}
 	list = slices.DeleteFunc(list, func(l simrun.Launch) bool {
 		n := l.Job.Grid[0] * l.Job.Grid[1] * l.Job.Grid[2]
-		return l.Job.Kernel != symbol || n <= x.groups[0] || n > x.groups[1]
+		cost := n
+		if contracts(u) {
+			cost *= productCost
+		}
+		return l.Job.Kernel != symbol || n > maxGroups || cost <= x.costs[0] || cost > x.costs[1]
 	})
 	return list
 }
 
-// A launch with more than fewGroups groups takes long, and none is tried with more than
-// maxGroups.
+// A launch with more than fewGroups groups takes long, of which one of a product counts as
+// productCost, and none is tried with more than maxGroups.
 const (
-	fewGroups = 700
-	maxGroups = 4200
+	fewGroups   = 700
+	maxGroups   = 4200
+	productCost = 32
 )
 
 // tryLaunch runs mutants on a launch, on which the kernel as it is must be clean.
