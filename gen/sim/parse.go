@@ -243,8 +243,8 @@ func (s *source) addKernel(start, brace, end int, names []string) {
 	for open < brace && !(s.code[open].is("(") && open > start && s.code[open-1].kind == identToken && !s.code[open-1].is("__attribute__")) {
 		open++
 	}
-	if open == brace {
-		return
+	if open == brace || s.closing(open) > brace {
+		return // no list of parameters before the body: clang says so
 	}
 	name := s.code[open-1].text
 	k := kernelDecl{
