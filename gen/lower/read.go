@@ -50,7 +50,7 @@ func (b *Builder) RunLoad(e *expr.Read, a *expr.Axis, first ir.Expr) *ir.Load {
 		if idx == nil {
 			idx = ownIndex(e.T.Axes)
 		} else {
-			idx = b.guard(load, e, b.Plan.Prover())
+			idx = b.guard(load, e, b.prover())
 		}
 		b.place(load, e.T, idx)
 	})
@@ -199,7 +199,7 @@ func (b *Builder) guard(l *ir.Load, e *expr.Read, p *expr.Prover) []expr.Expr {
 			return &expr.Binary{Node: expr.Node{K: expr.Bool}, Op: op, X: x, Y: y}
 		}
 		zero := &expr.Const{Node: intNode()}
-		inside := b.Plan.Prover().Simplify(expr.AndOf(e.At, cmp(expr.Ge, zero), cmp(expr.Lt, &expr.Size{Node: intNode(), A: a})))
+		inside := b.prover().Simplify(expr.AndOf(e.At, cmp(expr.Ge, zero), cmp(expr.Lt, &expr.Size{Node: intNode(), A: a})))
 		and(p.Simplify(inside))
 		if !expr.IsTruth(inside, true) && b.Func.SIMT && b.home(offset(e.T.Axes[:i+1], idx[:i+1])) < len(b.scopes)-1 {
 			idx[i] = &expr.Where{Node: intNode(), C: inside, A: x, B: zero}

@@ -158,7 +158,7 @@ func (b *Builder) build(e expr.Expr) ir.Expr {
 	case *expr.Index:
 		return b.position(e.A)
 	case *expr.Read:
-		return b.read(e, b.Plan.Prover())
+		return b.read(e, b.prover())
 	case *expr.Flat:
 		return b.flat(e)
 	case *expr.Unary:
@@ -177,7 +177,7 @@ func (b *Builder) build(e expr.Expr) ir.Expr {
 		x, y := same(b.Value(e.X), b.Value(e.Y))
 		return &ir.Bin{Op: binaryOps[e.Op], X: x, Y: y}
 	case *expr.Where:
-		return b.where(e, b.Plan.Prover())
+		return b.where(e, b.prover())
 	case *expr.Call:
 		return b.call(e)
 	case *expr.Convert:
@@ -254,7 +254,21 @@ func (b *Builder) where(e *expr.Where, p *expr.Prover) ir.Expr {
 }
 
 // Given is the value of e where c has been asked for and holds.
-func (b *Builder) Given(e, c expr.Expr) ir.Expr { return b.side(e, b.Plan.Prover().Given(c, true)) }
+func (b *Builder) Given(e, c expr.Expr) ir.Expr { return b.side(e, b.prover().Given(c, true)) }
+
+// prover knows what holds wherever the kernel runs: in SIMT targets the axes that its grid
+// goes along have positions, since an empty grid is not launched.
+func (b *Builder) prover() *expr.Prover {
+	p := b.Plan.Prover()
+	if !b.Func.SIMT {
+		return p
+	}
+	for _, a := range b.Kernel.Par {
+		some := &expr.Binary{Node: expr.Node{K: expr.Bool}, Op: expr.Gt, X: &expr.Size{Node: intNode(), A: a}, Y: &expr.Const{Node: intNode()}}
+		p = p.Given(some, true)
+	}
+	return p
+}
 
 // side is the value of one side of a choice, where what p knows holds. In SIMT targets no
 // more than one side is computed: a read that is computed in it, and nowhere else, does not

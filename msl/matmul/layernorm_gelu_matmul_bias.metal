@@ -4991,14 +4991,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? x_[at_] : 0.0f;
+				const float first_ = x_[at_];
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -5132,14 +5131,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_small(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? x_[at_] : 0.0f;
+				const float first_ = x_[at_];
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -5280,14 +5278,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_parts(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
 		if (more_) {
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? x_[at_] : 0.0f;
+				const float first_ = x_[at_];
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -6616,14 +6613,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? float(x_[at_]) : 0.0f;
+				const float first_ = float(x_[at_]);
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -6757,14 +6753,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_small(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? float(x_[at_]) : 0.0f;
+				const float first_ = float(x_[at_]);
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -6905,14 +6900,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_parts(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
 		if (more_) {
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? float(x_[at_]) : 0.0f;
+				const float first_ = float(x_[at_]);
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -8297,14 +8291,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_bf16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -8438,14 +8431,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_small(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_bf16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -8586,14 +8578,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_parts(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
 		if (more_) {
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_bf16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -9397,7 +9388,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4(
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -9423,7 +9413,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4(
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? x_[at_] : 0.0f;
+				const float first_ = x_[at_];
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
@@ -9538,7 +9528,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_small(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -9564,7 +9553,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_small(
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? x_[at_] : 0.0f;
+				const float first_ = x_[at_];
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
@@ -9686,7 +9675,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_parts(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
 		if (more_) {
@@ -9712,7 +9700,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_parts(
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? x_[at_] : 0.0f;
+				const float first_ = x_[at_];
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
@@ -10232,7 +10220,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4(
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -10258,7 +10245,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4(
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? float(x_[at_]) : 0.0f;
+				const float first_ = float(x_[at_]);
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
@@ -10373,7 +10360,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_small(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -10399,7 +10385,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_small(
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? float(x_[at_]) : 0.0f;
+				const float first_ = float(x_[at_]);
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
@@ -10521,7 +10507,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_parts(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
 		if (more_) {
@@ -10547,7 +10532,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_parts(
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? float(x_[at_]) : 0.0f;
+				const float first_ = float(x_[at_]);
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
@@ -11067,7 +11052,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -11093,7 +11077,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_bf16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
@@ -11208,7 +11192,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_small(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < size_R_;
 		if (more_) {
@@ -11234,7 +11217,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_small(
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_bf16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
@@ -11356,7 +11339,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_parts(
 	const kg_index b_k_ = thread_ / 8;
 	const kg_index b_at_ = thread_ % 8 * 8;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
 		const bool more_ = k_from_ < end_2_;
 		if (more_) {
@@ -11382,7 +11364,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_parts(
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_bf16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll

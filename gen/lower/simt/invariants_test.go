@@ -125,6 +125,21 @@ func check(t *testing.T, k *simt.Kernel) {
 		c.take(m.Name)
 	}
 	c.block(k.Func.Body, true)
+	some := map[string]bool{} // extents that are not 0 where the kernel runs
+	for _, d := range k.Grid {
+		for _, a := range d.Axes {
+			some["size_"+a.Name] = true
+		}
+	}
+	ir.WalkExprs(k.Func.Body, func(e ir.Expr) {
+		if b, ok := e.(*ir.Bin); ok && b.Op == ir.Lt {
+			zero, isLit := b.X.(*ir.Lit)
+			size, isGet := b.Y.(*ir.Get)
+			if isLit && isGet && zero.I == 0 && some[size.F.Name] {
+				t.Errorf("%s: asks whether %s is 0, along which its grid goes", k.Func.Symbol, size.F.Name)
+			}
+		}
+	})
 }
 
 // checker walks a kernel with the variables that are visible.

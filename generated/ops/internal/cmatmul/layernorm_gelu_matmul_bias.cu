@@ -5103,7 +5103,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 32;
 	const kg_index b_at_ = thread_ % 32 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -5111,7 +5110,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? x_[at_] : 0.0f;
+				const float first_ = x_[at_];
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -5239,7 +5238,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -5247,7 +5245,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? x_[at_] : 0.0f;
+				const float first_ = x_[at_];
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -5381,7 +5379,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
 		const kg_index line_ = k_from_ & 15;
@@ -5389,7 +5386,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? x_[at_] : 0.0f;
+				const float first_ = x_[at_];
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -6682,7 +6679,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 32;
 	const kg_index b_at_ = thread_ % 32 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -6690,7 +6686,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_f16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -6818,7 +6814,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -6826,7 +6821,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_f16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -6960,7 +6955,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
 		const kg_index line_ = k_from_ & 15;
@@ -6968,7 +6962,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_f16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -8314,7 +8308,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 32;
 	const kg_index b_at_ = thread_ % 32 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -8322,7 +8315,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_bf16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -8450,7 +8443,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -8458,7 +8450,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < size_R_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_bf16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -8592,7 +8584,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
 		const kg_index line_ = k_from_ & 15;
@@ -8600,7 +8591,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_ = k_from_ + a_k_;
 			if (k_pos_ < end_2_) {
 				const kg_index at_ = k_pos_ * size_K_;
-				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_bf16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
@@ -9375,7 +9366,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 32;
 	const kg_index b_at_ = thread_ % 32 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -9402,7 +9392,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? x_[at_] : 0.0f;
+				const float first_ = x_[at_];
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
@@ -9511,7 +9501,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -9538,7 +9527,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? x_[at_] : 0.0f;
+				const float first_ = x_[at_];
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
@@ -9653,7 +9642,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
 		const kg_index line_ = k_from_ & 15;
@@ -9680,7 +9668,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? x_[at_] : 0.0f;
+				const float first_ = x_[at_];
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
@@ -10178,7 +10166,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 32;
 	const kg_index b_at_ = thread_ % 32 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -10205,7 +10192,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_f16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
@@ -10314,7 +10301,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -10341,7 +10327,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_f16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
@@ -10456,7 +10442,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
 		const kg_index line_ = k_from_ & 15;
@@ -10483,7 +10468,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_f16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
@@ -10981,7 +10966,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 32;
 	const kg_index b_at_ = thread_ % 32 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -11008,7 +10992,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_bf16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
@@ -11117,7 +11101,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const kg_index line_ = k_from_ & 15;
@@ -11144,7 +11127,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < size_R_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_bf16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
@@ -11259,7 +11242,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const kg_index b_k_ = thread_ / 16;
 	const kg_index b_at_ = thread_ % 16 * 4;
 	const kg_index b_pos_ = column_from_ + b_at_;
-	const bool t_ = 0 < size_K_;
 	for (kg_index k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < end_2_;
 		const kg_index line_ = k_from_ & 15;
@@ -11286,7 +11268,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			const kg_index k_pos_2_ = k_from_ + b_k_;
 			if (k_pos_2_ < end_2_) {
 				const kg_index at_ = k_pos_2_ * size_K_;
-				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+				const float first_ = kg_from_bf16(x_[at_]);
 				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
