@@ -54,13 +54,16 @@ students() {
 }
 
 files() {
-	run go test -tags proof -run Browser ./train/report
+	run go test -count=1 -tags proof -run Browser ./train/report
 	run go test -v -run TestKilledWriter ./checkpoint -kills 1000
 	for target in safetensors:FuzzDecode dataset:FuzzEFB dataset:FuzzJSONL tokenizer:FuzzEncode tokenizer:FuzzLoad train/config:FuzzParse internal/tomltree:FuzzIndex gen/sim:FuzzSource gen/sim:FuzzCheck; do
 		run go test -run xxx -fuzz "^${target#*:}\$" -fuzztime 3m -fuzzminimizetime 5s -parallel 1 "./${target%:*}"
 	done
 	run go test -race -count 3 ./graph/...
 }
+
+# lastProgress leaves of what a fuzzer says every few seconds the last line.
+lastProgress='/^fuzz: / { last = $0; next } last { print last; last = "" } { print; fflush() }'
 
 # part runs a part and keeps its log, whose last line says whether all passed.
 part() {
@@ -71,7 +74,7 @@ part() {
 			"$(go version)" "$(cc --version | head -1)" "$(git rev-parse --short HEAD)"
 		"$1"
 		printf '\nproof: %s passed, %s\n' "$1" "$(date -u '+%H:%M UTC')"
-	} 2>&1 | tee "$log"
+	} 2>&1 | awk "$lastProgress" | tee "$log"
 	tail -1 "$log" | grep -q "^proof: $1 passed"
 }
 
