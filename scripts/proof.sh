@@ -63,7 +63,7 @@ files() {
 }
 
 # lastProgress leaves of what a fuzzer says every few seconds the last line.
-lastProgress='/^fuzz: / { last = $0; next } last { print last; last = "" } { print; fflush() }'
+lastProgress='/^fuzz: / { last = $0; next } last { print last; last = "" } { print; fflush() } END { if (last) print last }'
 
 # part runs a part and keeps its log, whose last line says whether all passed.
 part() {

@@ -30,8 +30,9 @@
 //     for rows/256 times the reads of the ids.
 //
 // The first 4096 elements of a row stay in registers from one pass to the next, or what is
-// left to need of them, such as their deviations from a mean. Maps and rows have a second, wide form for tensors that begin at multiples of 16 bytes and rows
-// of whole runs: it reads and writes a run at once. Both forms give the same bits.
+// left to need of them, such as their deviations from a mean. Maps and rows have a second,
+// wide form for tensors that begin at multiples of 16 bytes and rows of whole runs: it reads
+// and writes a run at once. Both forms give the same bits.
 //
 // Sums are kept for short runs and those added up, so that the rounding error
 // does not grow with the length.
