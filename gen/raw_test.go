@@ -272,7 +272,8 @@ func TestGradientKernels(t *testing.T) {
 }
 
 // TestCumSum runs the Metal kernels of the running sums on rows of several
-// rounds, under the sanitizers, and without the barrier between them.
+// rounds, under the sanitizers, and, in each type and direction, without the barrier
+// between them and without the bounds of what it loads and stores.
 func TestCumSum(t *testing.T) {
 	if err := sim.Tools(); err != nil {
 		t.Fatal(err)
@@ -300,15 +301,36 @@ func TestCumSum(t *testing.T) {
 			}
 		}
 	}
-	const barrier = "threadgroup_barrier(mem_flags::mem_threadgroup);"
-	p := build(t, bytes.ReplaceAll(shader, []byte(barrier), nil), sim.Thread)
-	out, err := simrun.Run(context.Background(), p, ops[0].Bound.Op, 0, longRows(ops[0].Programs[0]))
-	if err != nil {
-		t.Fatal(err)
+	for _, m := range []struct {
+		left, put string
+		san       sim.Sanitizer
+		want      sim.ReportKind
+	}{
+		{"threadgroup_barrier(mem_flags::mem_threadgroup);", "", sim.Thread, sim.DataRace},
+		{"if (d < n) {\n\t\t\t\tsum", "{\n\t\t\t\tsum", sim.Address, sim.Bounds},
+		{"if (d < n) {\n\t\t\t\tkg_st", "{\n\t\t\t\tkg_st", sim.Address, sim.Bounds},
+	} {
+		p := build(t, replaceAll(t, shader, m.left, m.put), m.san)
+		for _, op := range ops {
+			for v, program := range op.Programs {
+				out, err := simrun.Run(context.Background(), p, op.Bound.Op, v, longRows(program))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(out.Reports) == 0 || out.Reports[0].Kind != m.want || out.Reports[0].File != s.Raw.Metal.File {
+					t.Errorf("%s of %v without %q: the reports are %v, want %s in %s", op.Name, program.Types, m.left, out.Reports, m.want, s.Raw.Metal.File)
+				}
+			}
+		}
 	}
-	if len(out.Reports) == 0 || out.Reports[0].Kind != sim.DataRace || out.Reports[0].File != s.Raw.Metal.File {
-		t.Errorf("without a barrier the reports are %v, want a race in %s", out.Reports, s.Raw.Metal.File)
+}
+
+func replaceAll(t *testing.T, text []byte, old, with string) []byte {
+	t.Helper()
+	if !bytes.Contains(text, []byte(old)) {
+		t.Fatalf("the source has no %q", old)
 	}
+	return bytes.ReplaceAll(text, []byte(old), []byte(with))
 }
 
 func build(t *testing.T, shader []byte, san sim.Sanitizer) *sim.Program {
