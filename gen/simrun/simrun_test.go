@@ -12,6 +12,7 @@ import (
 	"github.com/kernelgen/kgen/gen/expr"
 	"github.com/kernelgen/kgen/gen/oracle"
 	"github.com/kernelgen/kgen/gen/sim"
+	"github.com/kernelgen/kgen/gen/sim/simtest"
 	"github.com/kernelgen/kgen/gen/spec"
 )
 
@@ -69,6 +70,7 @@ func lowered(t *testing.T, text string) (*bind.Op, string) {
 
 func check(t *testing.T, op *bind.Op, shader string, variant int) *Outcome {
 	t.Helper()
+	simtest.Need(t)
 	p, err := sim.Build(context.Background(), t.TempDir(), "norm.metal", []byte(shader), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -170,6 +172,7 @@ func TestLaunchesAndBytes(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("launches of %v, want %v", got, want)
 	}
+	simtest.Need(t)
 	p, err := sim.Build(context.Background(), t.TempDir(), "norm.metal", []byte(shader), sim.Traffic)
 	if err != nil {
 		t.Fatal(err)
@@ -209,6 +212,7 @@ expr  = "s + c"
 // A deep product of few results runs in parts.
 func TestDeepProductsAreSplit(t *testing.T) {
 	op, shader := lowered(t, product)
+	simtest.Need(t)
 	program, err := sim.Build(t.Context(), t.TempDir(), "product.metal", []byte(shader), sim.Address|sim.Undefined)
 	if err != nil {
 		t.Fatal(err)

@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"github.com/kernelgen/kgen/gen/sim"
+	"github.com/kernelgen/kgen/gen/sim/simtest"
 )
 
 // The kernels of the backend and those of the runtime's tests lie within the part of Metal
 // that is checked, and are right there.
 func TestSourcesWrittenByHand(t *testing.T) {
-	if built.err != nil {
-		t.Skip(built.err)
-	}
+	simtest.Need(t)
 	for _, path := range []string{"../../runtime/internal/metal/kernels.metal", "../../runtime/internal/testops/kernels.metal"} {
 		text, err := os.ReadFile(path)
 		if err != nil {

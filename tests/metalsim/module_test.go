@@ -11,6 +11,7 @@ import (
 	"github.com/kernelgen/kgen/gen/bind"
 	"github.com/kernelgen/kgen/gen/out"
 	"github.com/kernelgen/kgen/gen/sim"
+	"github.com/kernelgen/kgen/gen/sim/simtest"
 )
 
 // module is the module's specs, compiled, with the programs that their Metal
@@ -32,6 +33,7 @@ type built struct {
 
 func compile(t testing.TB) *module {
 	t.Helper()
+	simtest.Need(t)
 	m, err := compiled()
 	if err != nil {
 		t.Fatal(err)
@@ -42,9 +44,6 @@ func compile(t testing.TB) *module {
 // compiled is the module of all tests. Its programs lie where `kgen sim` keeps its own, so
 // that a source is built once only.
 var compiled = sync.OnceValues(func() (*module, error) {
-	if err := sim.Tools(); err != nil {
-		return nil, err
-	}
 	dir, err := sim.CacheDir()
 	if err != nil {
 		return nil, err

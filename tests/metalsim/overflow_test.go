@@ -10,6 +10,7 @@ import (
 	"github.com/kernelgen/kgen/gen/expr"
 	"github.com/kernelgen/kgen/gen/oracle"
 	"github.com/kernelgen/kgen/gen/sim"
+	"github.com/kernelgen/kgen/gen/sim/simtest"
 	"github.com/kernelgen/kgen/gen/simrun"
 	"github.com/kernelgen/kgen/gen/spec"
 )
@@ -49,6 +50,7 @@ func TestReadsFarOutside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	simtest.Need(t)
 	program, err := sim.Build(context.Background(), t.TempDir(), "far_reads.metal", shader, sim.Undefined)
 	if err != nil {
 		t.Fatal(err)

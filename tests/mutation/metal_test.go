@@ -20,6 +20,7 @@ import (
 	"github.com/kernelgen/kgen/gen/oracle"
 	"github.com/kernelgen/kgen/gen/plan"
 	"github.com/kernelgen/kgen/gen/sim"
+	"github.com/kernelgen/kgen/gen/sim/simtest"
 	"github.com/kernelgen/kgen/gen/simrun"
 )
 
@@ -42,9 +43,7 @@ var tries = []struct {
 // clamp of an index and each end of a loop of the Metal kernels, in every form and type,
 // and runs them: all but the harmless ones are found out.
 func TestMetal(t *testing.T) {
-	if err := sim.Tools(); err != nil {
-		t.Fatal(err)
-	}
+	simtest.Need(t)
 	specs := newModule(t).compile(t).Specs
 	if *full {
 		specs = rootSpecs(t)

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/kernelgen/kgen/gen/sim"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected files inside the scripts")
@@ -74,18 +76,21 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// condition knows, beside the conditions of testscript, cgo: there is a C
-// compiler, and so the generated C sources can be built.
+// condition knows, beside the conditions of testscript, cgo: there is a C compiler, and so
+// the generated C sources can be built; and sim: Metal sources can be checked and run.
 func condition(name string) (bool, error) {
-	if name != "cgo" {
-		return false, fmt.Errorf("unknown condition %s", name)
+	switch name {
+	case "cgo":
+		cc, err := exec.Command("go", "env", "CC").Output()
+		if err != nil {
+			return false, err
+		}
+		_, err = exec.LookPath(strings.TrimSpace(string(cc)))
+		return err == nil, nil
+	case "sim":
+		return sim.Tools() == nil, nil
 	}
-	cc, err := exec.Command("go", "env", "CC").Output()
-	if err != nil {
-		return false, err
-	}
-	_, err = exec.LookPath(strings.TrimSpace(string(cc)))
-	return err == nil, nil
+	return false, fmt.Errorf("unknown condition %s", name)
 }
 
 // goEnvironment returns what the go command needs in a script, whose home

@@ -176,9 +176,6 @@ var catalogue = []entry{
 // TestCatalogue runs forward and derived gradient of each entry under the
 // sanitizers and compares the results with the oracle's.
 func TestCatalogue(t *testing.T) {
-	if err := sim.Tools(); err != nil {
-		t.Fatal(err)
-	}
 	for _, e := range catalogue {
 		if e.deep && !everyLayout {
 			continue

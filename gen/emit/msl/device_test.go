@@ -17,6 +17,7 @@ import (
 	"github.com/kernelgen/kgen/gen/ir"
 	"github.com/kernelgen/kgen/gen/oracle"
 	"github.com/kernelgen/kgen/gen/sim"
+	"github.com/kernelgen/kgen/gen/sim/simtest"
 )
 
 // bound lowers a program.
@@ -45,6 +46,7 @@ func emit(t testing.TB, spec string, kernels []*ir.Func) []byte {
 // build compiles a shader to be run.
 func build(t testing.TB, name string, text []byte, san sim.Sanitizer) *sim.Program {
 	t.Helper()
+	simtest.Need(t)
 	dir, err := sim.CacheDir()
 	if err != nil {
 		t.Fatal(err)

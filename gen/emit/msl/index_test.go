@@ -16,9 +16,6 @@ const index64 = "#define KG_INDEX_64\n#line 1\n"
 
 // A kernel of each shape computes the same where positions and offsets have 64 bits.
 func TestIndex64(t *testing.T) {
-	if err := sim.Tools(); err != nil {
-		t.Fatal(err)
-	}
 	for _, name := range []string{"layernorm", "cross_entropy", "masked_mean", "sum", "embedding", "dropout", "concat", "im2col", "argmax", "matmul"} {
 		i := slices.IndexFunc(catalogue, func(e entry) bool { return e.spec == name })
 		p := findSpec(t, name).Instances[0]
@@ -42,9 +39,6 @@ func TestIndex64(t *testing.T) {
 // With 64 bits a kernel reads beyond element 2³¹ of a table of which only the last row
 // takes memory; with 32 the sanitizers say that it cannot.
 func TestFarReads(t *testing.T) {
-	if err := sim.Tools(); err != nil {
-		t.Fatal(err)
-	}
 	const width, before = 1 << 10, 1 << 21 // of a row; rows before the last
 	b := bound(t, instance(t, "embedding", nil, expr.F16))
 	k := &b.Op.Variants[0].Kernels[0]

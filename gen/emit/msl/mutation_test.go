@@ -193,9 +193,6 @@ func dropBarrier(f *ir.Func, n int) (string, bool) {
 // Every barrier is needed: without any one of them the thread sanitizer reports
 // a race.
 func TestEveryBarrierIsNeeded(t *testing.T) {
-	if err := sim.Tools(); err != nil {
-		t.Fatal(err)
-	}
 	forms(t, func(t *testing.T, name string, s subject, b *bind.Result, of form) {
 		did, text := mutants(t, s, of, 1, dropBarrier)
 		if len(did) == 0 {
@@ -215,9 +212,6 @@ func TestEveryBarrierIsNeeded(t *testing.T) {
 // Every operator counts: with any one exchanged, the sanitizers have something
 // to say or a value is off. make test exchanges some of them.
 func TestEveryOperatorCounts(t *testing.T) {
-	if err := sim.Tools(); err != nil {
-		t.Fatal(err)
-	}
 	forms(t, func(t *testing.T, name string, s subject, b *bind.Result, of form) {
 		did, text := mutants(t, s, of, operatorStep, ir.Corrupt)
 		if len(did)*operatorStep < 5 {

@@ -27,9 +27,6 @@ func wholeTiles(p *expr.Program) []int {
 // TestWideForms runs both forms of the kernels that know positions, or read at computed
 // ones, where the wide form fits; device.launch compares their bits.
 func TestWideForms(t *testing.T) {
-	if err := sim.Tools(); err != nil {
-		t.Fatal(err)
-	}
 	specs, err := allSpecs()
 	if err != nil {
 		t.Fatal(err)

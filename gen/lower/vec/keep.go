@@ -33,6 +33,18 @@ func (l *lowering) findKept() {
 	}
 }
 
+// uses reports whether e is part of one of es.
+func uses(es []expr.Expr, e expr.Expr) bool {
+	key, found := expr.Key(e), false
+	for _, x := range es {
+		expr.Walk(x, func(e expr.Expr) bool {
+			found = found || expr.Key(e) == key
+			return !found
+		})
+	}
+	return found
+}
+
 // keeps reports whether e is among the kept values.
 func keeps(list []*kept, e expr.Expr) bool {
 	return slices.ContainsFunc(list, func(k *kept) bool { return expr.Key(k.e) == expr.Key(e) })
@@ -55,7 +67,7 @@ func (l *lowering) alongRow(n int, from, to ir.Expr, run func(from, to ir.Expr, 
 	}
 	before := l.once
 	defer func() { l.once = before }()
-	have := slices.DeleteFunc(slices.Clone(l.keep), func(k *kept) bool { return k.first >= n })
+	have := slices.DeleteFunc(slices.Clone(l.keep), func(k *kept) bool { return k.first >= n || !uses(exprs, k.e) })
 	if len(have) > 0 {
 		mid := l.Name("kept_to", lower.MinI(to, lower.Int(keptRow)))
 		l.once = heavy(exprs, have)

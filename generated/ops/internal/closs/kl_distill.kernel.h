@@ -467,15 +467,13 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f32)(const kg_call *call, int64_
 		const float s_total_3_ = kg_hsum(s_total_);
 		const float t_total_3_ = kg_hsum(t_total_);
 		vf d_s_total_part_ = kg_splat(0.0f);
-		const int64_t kept_to_ = kgi_min(args->size_D_, 8192);
 		const float t_19_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
 		const float d_kl_ = kg_ld_f32(d_loss_ + item_) * t_20_;
-		for (int64_t block_3_ = 0; block_3_ < kept_to_; block_3_ += 512) {
-			const int64_t end_3_ = kgi_min(block_3_ + 512, kept_to_);
+		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 512) {
+			const int64_t end_3_ = kgi_min(block_3_ + 512, args->size_D_);
 			vf d_s_total_part_2_ = kg_splat(0.0f);
 			for (int64_t d_3_ = block_3_; d_3_ < end_3_; d_3_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_3_ - d_3_, KG_W);
-				const vf student_exp_2_ = kg_load_f32(kept_2_ + d_3_);
 				const vf t_17_ = kg_loadn_f32(teacher_ + at_ + d_3_, n_2_) / kg_splat(t_);
 				const vf t_18_ = t_17_ - kg_splat(t_base_);
 				const vf t_log_ = t_18_ - kg_splat(t_19_);
@@ -488,44 +486,27 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f32)(const kg_call *call, int64_
 			}
 			d_s_total_part_ += d_s_total_part_2_;
 		}
-		for (int64_t block_4_ = kept_to_; block_4_ < args->size_D_; block_4_ += 512) {
-			const int64_t end_4_ = kgi_min(block_4_ + 512, args->size_D_);
-			vf d_s_total_part_3_ = kg_splat(0.0f);
-			for (int64_t d_4_ = block_4_; d_4_ < end_4_; d_4_ += KG_W) {
-				const int64_t n_3_ = kgi_min(end_4_ - d_4_, KG_W);
-				const vf t_21_ = kg_loadn_f32(teacher_ + at_ + d_4_, n_3_) / kg_splat(t_);
-				const vf t_22_ = t_21_ - kg_splat(t_base_);
-				const vf t_log_2_ = t_22_ - kg_splat(t_19_);
-				const vf p_2_ = kg_exp(t_log_2_);
-				const vf d_s_log_2_ = kg_select(p_2_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_2_));
-				d_s_total_part_3_ += kg_select(kg_first(n_3_), d_s_log_2_, kg_splat(0.0f));
-				if (d_4_ < 8192) {
-					kg_storen_f32(kept_ + d_4_, p_2_, n_3_);
-				}
-			}
-			d_s_total_part_ += d_s_total_part_3_;
+		const float d_s_total_part_3_ = kg_hsum(d_s_total_part_);
+		const int64_t kept_to_ = kgi_min(args->size_D_, 8192);
+		const int t_21_ = s_total_3_ == 0.0f;
+		const float d_s_total_ = t_21_ ? 0.0f : -(d_s_total_part_3_ / s_total_3_);
+		for (int64_t d_4_ = 0; d_4_ < kept_to_; d_4_ += KG_W) {
+			const int64_t n_3_ = kgi_min(kept_to_ - d_4_, KG_W);
+			const vf p_2_ = kg_load_f32(kept_ + d_4_);
+			const vf student_exp_2_ = kg_load_f32(kept_2_ + d_4_);
+			const vf d_s_log_2_ = kg_select(p_2_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_2_));
+			kg_storen_f32(d_student_ + at_ + d_4_, d_s_log_2_ / kg_splat(t_) + (t_21_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_2_ / kg_splat(t_)), n_3_);
 		}
-		const float d_s_total_part_4_ = kg_hsum(d_s_total_part_);
-		const int64_t kept_to_2_ = kgi_min(args->size_D_, 8192);
-		const int t_23_ = s_total_3_ == 0.0f;
-		const float d_s_total_ = t_23_ ? 0.0f : -(d_s_total_part_4_ / s_total_3_);
-		for (int64_t d_5_ = 0; d_5_ < kept_to_2_; d_5_ += KG_W) {
-			const int64_t n_4_ = kgi_min(kept_to_2_ - d_5_, KG_W);
-			const vf p_3_ = kg_load_f32(kept_ + d_5_);
-			const vf student_exp_3_ = kg_load_f32(kept_2_ + d_5_);
+		for (int64_t d_5_ = kept_to_; d_5_ < args->size_D_; d_5_ += KG_W) {
+			const int64_t n_4_ = kgi_min(args->size_D_ - d_5_, KG_W);
+			const vf t_22_ = kg_loadn_f32(teacher_ + at_ + d_5_, n_4_) / kg_splat(t_);
+			const vf t_23_ = t_22_ - kg_splat(t_base_);
+			const vf t_log_2_ = t_23_ - kg_splat(t_19_);
+			const vf p_3_ = kg_exp(t_log_2_);
 			const vf d_s_log_3_ = kg_select(p_3_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_3_));
-			kg_storen_f32(d_student_ + at_ + d_5_, d_s_log_3_ / kg_splat(t_) + (t_23_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_3_ / kg_splat(t_)), n_4_);
-		}
-		for (int64_t d_6_ = kept_to_2_; d_6_ < args->size_D_; d_6_ += KG_W) {
-			const int64_t n_5_ = kgi_min(args->size_D_ - d_6_, KG_W);
-			const vf t_24_ = kg_loadn_f32(teacher_ + at_ + d_6_, n_5_) / kg_splat(t_);
-			const vf t_25_ = t_24_ - kg_splat(t_base_);
-			const vf t_log_3_ = t_25_ - kg_splat(t_19_);
-			const vf p_4_ = kg_exp(t_log_3_);
-			const vf d_s_log_4_ = kg_select(p_4_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_4_));
-			const vf t_26_ = kg_loadn_f32(student_ + at_ + d_6_, n_5_) / kg_splat(t_);
-			const vf student_exp_4_ = kg_exp(t_26_ - kg_splat(s_base_));
-			kg_storen_f32(d_student_ + at_ + d_6_, d_s_log_4_ / kg_splat(t_) + (t_23_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_4_ / kg_splat(t_)), n_5_);
+			const vf t_24_ = kg_loadn_f32(student_ + at_ + d_5_, n_4_) / kg_splat(t_);
+			const vf student_exp_3_ = kg_exp(t_24_ - kg_splat(s_base_));
+			kg_storen_f32(d_student_ + at_ + d_5_, d_s_log_3_ / kg_splat(t_) + (t_21_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_3_ / kg_splat(t_)), n_4_);
 		}
 	}
 }
@@ -620,15 +601,13 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f16)(const kg_call *call, int64_
 		const float s_total_3_ = kg_hsum(s_total_);
 		const float t_total_3_ = kg_hsum(t_total_);
 		vf d_s_total_part_ = kg_splat(0.0f);
-		const int64_t kept_to_ = kgi_min(args->size_D_, 8192);
 		const float t_19_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
 		const float d_kl_ = kg_ld_f32(d_loss_ + item_) * t_20_;
-		for (int64_t block_3_ = 0; block_3_ < kept_to_; block_3_ += 512) {
-			const int64_t end_3_ = kgi_min(block_3_ + 512, kept_to_);
+		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 512) {
+			const int64_t end_3_ = kgi_min(block_3_ + 512, args->size_D_);
 			vf d_s_total_part_2_ = kg_splat(0.0f);
 			for (int64_t d_3_ = block_3_; d_3_ < end_3_; d_3_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_3_ - d_3_, KG_W);
-				const vf student_exp_2_ = kg_load_f32(kept_2_ + d_3_);
 				const vf t_17_ = kg_loadn_f16(teacher_ + at_ + d_3_, n_2_) / kg_splat(t_);
 				const vf t_18_ = t_17_ - kg_splat(t_base_);
 				const vf t_log_ = t_18_ - kg_splat(t_19_);
@@ -641,44 +620,27 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f16)(const kg_call *call, int64_
 			}
 			d_s_total_part_ += d_s_total_part_2_;
 		}
-		for (int64_t block_4_ = kept_to_; block_4_ < args->size_D_; block_4_ += 512) {
-			const int64_t end_4_ = kgi_min(block_4_ + 512, args->size_D_);
-			vf d_s_total_part_3_ = kg_splat(0.0f);
-			for (int64_t d_4_ = block_4_; d_4_ < end_4_; d_4_ += KG_W) {
-				const int64_t n_3_ = kgi_min(end_4_ - d_4_, KG_W);
-				const vf t_21_ = kg_loadn_f16(teacher_ + at_ + d_4_, n_3_) / kg_splat(t_);
-				const vf t_22_ = t_21_ - kg_splat(t_base_);
-				const vf t_log_2_ = t_22_ - kg_splat(t_19_);
-				const vf p_2_ = kg_exp(t_log_2_);
-				const vf d_s_log_2_ = kg_select(p_2_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_2_));
-				d_s_total_part_3_ += kg_select(kg_first(n_3_), d_s_log_2_, kg_splat(0.0f));
-				if (d_4_ < 8192) {
-					kg_storen_f32(kept_ + d_4_, p_2_, n_3_);
-				}
-			}
-			d_s_total_part_ += d_s_total_part_3_;
+		const float d_s_total_part_3_ = kg_hsum(d_s_total_part_);
+		const int64_t kept_to_ = kgi_min(args->size_D_, 8192);
+		const int t_21_ = s_total_3_ == 0.0f;
+		const float d_s_total_ = t_21_ ? 0.0f : -(d_s_total_part_3_ / s_total_3_);
+		for (int64_t d_4_ = 0; d_4_ < kept_to_; d_4_ += KG_W) {
+			const int64_t n_3_ = kgi_min(kept_to_ - d_4_, KG_W);
+			const vf p_2_ = kg_load_f32(kept_ + d_4_);
+			const vf student_exp_2_ = kg_load_f32(kept_2_ + d_4_);
+			const vf d_s_log_2_ = kg_select(p_2_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_2_));
+			kg_storen_f16(d_student_ + at_ + d_4_, d_s_log_2_ / kg_splat(t_) + (t_21_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_2_ / kg_splat(t_)), n_3_);
 		}
-		const float d_s_total_part_4_ = kg_hsum(d_s_total_part_);
-		const int64_t kept_to_2_ = kgi_min(args->size_D_, 8192);
-		const int t_23_ = s_total_3_ == 0.0f;
-		const float d_s_total_ = t_23_ ? 0.0f : -(d_s_total_part_4_ / s_total_3_);
-		for (int64_t d_5_ = 0; d_5_ < kept_to_2_; d_5_ += KG_W) {
-			const int64_t n_4_ = kgi_min(kept_to_2_ - d_5_, KG_W);
-			const vf p_3_ = kg_load_f32(kept_ + d_5_);
-			const vf student_exp_3_ = kg_load_f32(kept_2_ + d_5_);
+		for (int64_t d_5_ = kept_to_; d_5_ < args->size_D_; d_5_ += KG_W) {
+			const int64_t n_4_ = kgi_min(args->size_D_ - d_5_, KG_W);
+			const vf t_22_ = kg_loadn_f16(teacher_ + at_ + d_5_, n_4_) / kg_splat(t_);
+			const vf t_23_ = t_22_ - kg_splat(t_base_);
+			const vf t_log_2_ = t_23_ - kg_splat(t_19_);
+			const vf p_3_ = kg_exp(t_log_2_);
 			const vf d_s_log_3_ = kg_select(p_3_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_3_));
-			kg_storen_f16(d_student_ + at_ + d_5_, d_s_log_3_ / kg_splat(t_) + (t_23_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_3_ / kg_splat(t_)), n_4_);
-		}
-		for (int64_t d_6_ = kept_to_2_; d_6_ < args->size_D_; d_6_ += KG_W) {
-			const int64_t n_5_ = kgi_min(args->size_D_ - d_6_, KG_W);
-			const vf t_24_ = kg_loadn_f16(teacher_ + at_ + d_6_, n_5_) / kg_splat(t_);
-			const vf t_25_ = t_24_ - kg_splat(t_base_);
-			const vf t_log_3_ = t_25_ - kg_splat(t_19_);
-			const vf p_4_ = kg_exp(t_log_3_);
-			const vf d_s_log_4_ = kg_select(p_4_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_4_));
-			const vf t_26_ = kg_loadn_f16(student_ + at_ + d_6_, n_5_) / kg_splat(t_);
-			const vf student_exp_4_ = kg_exp(t_26_ - kg_splat(s_base_));
-			kg_storen_f16(d_student_ + at_ + d_6_, d_s_log_4_ / kg_splat(t_) + (t_23_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_4_ / kg_splat(t_)), n_5_);
+			const vf t_24_ = kg_loadn_f16(student_ + at_ + d_5_, n_4_) / kg_splat(t_);
+			const vf student_exp_3_ = kg_exp(t_24_ - kg_splat(s_base_));
+			kg_storen_f16(d_student_ + at_ + d_5_, d_s_log_3_ / kg_splat(t_) + (t_21_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_3_ / kg_splat(t_)), n_4_);
 		}
 	}
 }
@@ -773,15 +735,13 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_bf16)(const kg_call *call, int64
 		const float s_total_3_ = kg_hsum(s_total_);
 		const float t_total_3_ = kg_hsum(t_total_);
 		vf d_s_total_part_ = kg_splat(0.0f);
-		const int64_t kept_to_ = kgi_min(args->size_D_, 8192);
 		const float t_19_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
 		const float d_kl_ = kg_ld_f32(d_loss_ + item_) * t_20_;
-		for (int64_t block_3_ = 0; block_3_ < kept_to_; block_3_ += 512) {
-			const int64_t end_3_ = kgi_min(block_3_ + 512, kept_to_);
+		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 512) {
+			const int64_t end_3_ = kgi_min(block_3_ + 512, args->size_D_);
 			vf d_s_total_part_2_ = kg_splat(0.0f);
 			for (int64_t d_3_ = block_3_; d_3_ < end_3_; d_3_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_3_ - d_3_, KG_W);
-				const vf student_exp_2_ = kg_load_f32(kept_2_ + d_3_);
 				const vf t_17_ = kg_loadn_bf16(teacher_ + at_ + d_3_, n_2_) / kg_splat(t_);
 				const vf t_18_ = t_17_ - kg_splat(t_base_);
 				const vf t_log_ = t_18_ - kg_splat(t_19_);
@@ -794,44 +754,27 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_bf16)(const kg_call *call, int64
 			}
 			d_s_total_part_ += d_s_total_part_2_;
 		}
-		for (int64_t block_4_ = kept_to_; block_4_ < args->size_D_; block_4_ += 512) {
-			const int64_t end_4_ = kgi_min(block_4_ + 512, args->size_D_);
-			vf d_s_total_part_3_ = kg_splat(0.0f);
-			for (int64_t d_4_ = block_4_; d_4_ < end_4_; d_4_ += KG_W) {
-				const int64_t n_3_ = kgi_min(end_4_ - d_4_, KG_W);
-				const vf t_21_ = kg_loadn_bf16(teacher_ + at_ + d_4_, n_3_) / kg_splat(t_);
-				const vf t_22_ = t_21_ - kg_splat(t_base_);
-				const vf t_log_2_ = t_22_ - kg_splat(t_19_);
-				const vf p_2_ = kg_exp(t_log_2_);
-				const vf d_s_log_2_ = kg_select(p_2_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_2_));
-				d_s_total_part_3_ += kg_select(kg_first(n_3_), d_s_log_2_, kg_splat(0.0f));
-				if (d_4_ < 8192) {
-					kg_storen_f32(kept_ + d_4_, p_2_, n_3_);
-				}
-			}
-			d_s_total_part_ += d_s_total_part_3_;
+		const float d_s_total_part_3_ = kg_hsum(d_s_total_part_);
+		const int64_t kept_to_ = kgi_min(args->size_D_, 8192);
+		const int t_21_ = s_total_3_ == 0.0f;
+		const float d_s_total_ = t_21_ ? 0.0f : -(d_s_total_part_3_ / s_total_3_);
+		for (int64_t d_4_ = 0; d_4_ < kept_to_; d_4_ += KG_W) {
+			const int64_t n_3_ = kgi_min(kept_to_ - d_4_, KG_W);
+			const vf p_2_ = kg_load_f32(kept_ + d_4_);
+			const vf student_exp_2_ = kg_load_f32(kept_2_ + d_4_);
+			const vf d_s_log_2_ = kg_select(p_2_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_2_));
+			kg_storen_bf16(d_student_ + at_ + d_4_, d_s_log_2_ / kg_splat(t_) + (t_21_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_2_ / kg_splat(t_)), n_3_);
 		}
-		const float d_s_total_part_4_ = kg_hsum(d_s_total_part_);
-		const int64_t kept_to_2_ = kgi_min(args->size_D_, 8192);
-		const int t_23_ = s_total_3_ == 0.0f;
-		const float d_s_total_ = t_23_ ? 0.0f : -(d_s_total_part_4_ / s_total_3_);
-		for (int64_t d_5_ = 0; d_5_ < kept_to_2_; d_5_ += KG_W) {
-			const int64_t n_4_ = kgi_min(kept_to_2_ - d_5_, KG_W);
-			const vf p_3_ = kg_load_f32(kept_ + d_5_);
-			const vf student_exp_3_ = kg_load_f32(kept_2_ + d_5_);
+		for (int64_t d_5_ = kept_to_; d_5_ < args->size_D_; d_5_ += KG_W) {
+			const int64_t n_4_ = kgi_min(args->size_D_ - d_5_, KG_W);
+			const vf t_22_ = kg_loadn_bf16(teacher_ + at_ + d_5_, n_4_) / kg_splat(t_);
+			const vf t_23_ = t_22_ - kg_splat(t_base_);
+			const vf t_log_2_ = t_23_ - kg_splat(t_19_);
+			const vf p_3_ = kg_exp(t_log_2_);
 			const vf d_s_log_3_ = kg_select(p_3_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_3_));
-			kg_storen_bf16(d_student_ + at_ + d_5_, d_s_log_3_ / kg_splat(t_) + (t_23_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_3_ / kg_splat(t_)), n_4_);
-		}
-		for (int64_t d_6_ = kept_to_2_; d_6_ < args->size_D_; d_6_ += KG_W) {
-			const int64_t n_5_ = kgi_min(args->size_D_ - d_6_, KG_W);
-			const vf t_24_ = kg_loadn_bf16(teacher_ + at_ + d_6_, n_5_) / kg_splat(t_);
-			const vf t_25_ = t_24_ - kg_splat(t_base_);
-			const vf t_log_3_ = t_25_ - kg_splat(t_19_);
-			const vf p_4_ = kg_exp(t_log_3_);
-			const vf d_s_log_4_ = kg_select(p_4_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_4_));
-			const vf t_26_ = kg_loadn_bf16(student_ + at_ + d_6_, n_5_) / kg_splat(t_);
-			const vf student_exp_4_ = kg_exp(t_26_ - kg_splat(s_base_));
-			kg_storen_bf16(d_student_ + at_ + d_6_, d_s_log_4_ / kg_splat(t_) + (t_23_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_4_ / kg_splat(t_)), n_5_);
+			const vf t_24_ = kg_loadn_bf16(student_ + at_ + d_5_, n_4_) / kg_splat(t_);
+			const vf student_exp_3_ = kg_exp(t_24_ - kg_splat(s_base_));
+			kg_storen_bf16(d_student_ + at_ + d_5_, d_s_log_3_ / kg_splat(t_) + (t_21_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_3_ / kg_splat(t_)), n_4_);
 		}
 	}
 }
