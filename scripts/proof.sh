@@ -7,7 +7,8 @@
 #	fuzz      random specs, on C and on the runner, for FUZZ_MINUTES (30)
 #	math      the functions of the C kernels over all floats
 #	mutants   kernels with something left out or exchanged, which tests must find
-#	metal     the runtime's and the parity suite, whole, on the software Metal
+#	metal     the runtime's and the parity suite, whole, on the software Metal; all of it
+#	          compiled for a Mac
 #	students  the distilled encoders of the examples, beside ridge regressions, three seeds
 #	files     writers that are killed, readers of hostile files, pages in a browser
 set -eu
@@ -41,8 +42,19 @@ mutants() {
 	run go test -timeout 2h -skip TestMetal ./tests/mutation -full
 }
 
+# mac compiles for a Mac by zig, whose clang has Apple's headers of C; those of the
+# frameworks are the software Metal's.
+mac() (
+	[ -x build/zig/bin/python-zig ] || { python3 -m venv build/zig && build/zig/bin/pip install --quiet 'ziglang>=0.13'; } || exit 1
+	export PATH="$PWD/build/zig/bin:$PATH" CC='python-zig cc -target aarch64-macos'
+	export CGO_CFLAGS="-O2 -Werror -I$PWD/build/softmetal/include -I$PWD/internal/softmetal/src"
+	run env CGO_ENABLED=1 GOOS=darwin GOARCH=arm64 go build ./runtime/... ./graph/... ./generated/...
+	run env CGO_ENABLED=1 GOOS=darwin GOARCH=arm64 go vet ./...
+)
+
 metal() {
 	run go run ./internal/softmetal/make
+	mac || exit 1
 	run go test -count=1 -tags softmetal ./runtime -run '/metal|Metal'
 	run env SOFTMETAL_DEVICE=discrete go test -count=1 -tags softmetal ./runtime/internal/metal
 	run env SOFTMETAL_DEVICE=discrete go test -count=1 -tags softmetal ./runtime -run '/metal|Metal'
