@@ -93,6 +93,7 @@ func TestRawSourcesSurvive(t *testing.T) {
 // TestRawSourcesCompile: what was spliced around the sources is still C and
 // Metal, whatever they end in.
 func TestRawSourcesCompile(t *testing.T) {
+	simtest.Need(t)
 	const move = "for (int64_t i = lo * 64; i < kgi_min(hi * 64, args->size_P); i++) kg_st_T(args->y + i, kg_ld_T(args->x + i));"
 	const body = "static void move(const Args *args, int64_t lo, int64_t hi) { " + move + " }\n"
 	metal := "void move(thread const Args &args) {\n\tconst int i = int(args.group.x) * 64 + int(args.tid);\n" +

@@ -38,9 +38,9 @@ type stretch struct {
 
 // The long extents give several work items, tiles and blocks of a sum, with
 // something left over, in kernels of every shape: one element more than whole
-// vectors, or one row more than whole tiles. Products of few rows have a way of
-// their own, so that one stretch has more.
-var stretches = [...]stretch{{extent: 169, others: 2}, {extent: 9025, others: 3}, {extent: 1025, others: 5}}
+// vectors, in the row and in its last tile of 64, or one row more than whole tiles.
+// Products of few rows have a way of their own, so that one stretch has more.
+var stretches = [...]stretch{{extent: 169, others: 2}, {extent: 9041, others: 3}, {extent: 1025, others: 5}}
 
 // wholeChunks come on top where a sum is cut into chunks: one chunk more than
 // whole vectors.
